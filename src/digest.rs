@@ -1,0 +1,1 @@
+//! Owns SHA-256 of bytes and of folders.

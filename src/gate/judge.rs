@@ -1,0 +1,1 @@
+//! Owns the verdict on one candidate.

@@ -1,0 +1,4 @@
+//! Owns judging: facts from wherever they are warm, and the verdict made of them.
+
+pub mod facts;
+pub mod judge;

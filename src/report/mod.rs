@@ -1,0 +1,1 @@
+//! Owns printing: the only room that writes to standard output or error.

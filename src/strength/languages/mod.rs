@@ -1,0 +1,43 @@
+//! Owns the seam between a language and the rest: bytes of one blob in, facts of one module out.
+
+use serde::{Deserialize, Serialize};
+
+use crate::tree::RepoPath;
+
+/// What can be told of one file from its bytes alone (no path, no other file): immutable for a blob id, so it can be cached.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Module {}
+
+/// Why a file was not read: deterministic for its bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("line {line}: {says}")]
+pub struct Unreadable {
+    /// 1-based line.
+    pub line: u32,
+    /// What is wrong.
+    pub says: String,
+}
+
+/// A language that can be carded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Language {
+    /// Python.
+    Python,
+}
+
+impl Language {
+    /// The language of a path, by its ending.
+    pub fn of(path: &RepoPath) -> Option<Self> {
+        let name = path.name();
+        (name.ends_with(b".py") || name.ends_with(b".pyi")).then_some(Language::Python)
+    }
+
+    /// Reads one blob.
+    ///
+    /// # Errors
+    /// [`Unreadable`] when the bytes cannot be decoded or parsed.
+    pub fn module(self, _bytes: &[u8]) -> Result<Module, Unreadable> {
+        Ok(Module {})
+    }
+}

@@ -1,0 +1,8 @@
+//! Owns strength: what a test measures, as cards, and which way a change moves it.
+
+pub mod card;
+pub mod delta;
+pub mod domain;
+pub mod languages;
+pub mod snapshot;
+pub mod waiver;

@@ -1,0 +1,59 @@
+//! Owns the way from modules to cards: ids get their path, names their definition, cards their fixture bytes.
+
+use std::sync::Arc;
+
+use crate::settings::Settings;
+use crate::strength::card::Card;
+use crate::strength::languages::{Module, Unreadable};
+use crate::tree::{RepoPath, TreeError};
+
+/// Why a file has no cards.
+#[derive(Debug, thiserror::Error)]
+pub enum SnapshotError {
+    /// The file itself.
+    #[error("{path}: {why}")]
+    Unreadable {
+        /// The file.
+        path: RepoPath,
+        /// Why.
+        why: Unreadable,
+    },
+    /// The store.
+    #[error(transparent)]
+    Tree(#[from] TreeError),
+}
+
+/// Where linking looks things up: one tree, its modules and its fixture bytes, from whatever layer has them.
+pub trait Source {
+    /// The module at a path; `None` when there is no regular file of a known language.
+    ///
+    /// # Errors
+    /// When the file or the store cannot be read.
+    fn module(&self, path: &RepoPath) -> Result<Option<Arc<Module>>, SnapshotError>;
+
+    /// SHA-256 (hex) of the file at a path, symlinks inside the tree followed; `None` when there is none.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn sha256(&self, path: &RepoPath) -> Result<Option<String>, SnapshotError>;
+
+    /// Whether the path is on the fixture side.
+    fn is_fixture(&self, path: &RepoPath) -> bool;
+
+    /// Whether the path is on the test side (test or harness).
+    fn is_test(&self, path: &RepoPath) -> bool;
+
+    /// Whether every test function of the file counts as a property.
+    fn is_property_path(&self, path: &RepoPath) -> bool;
+
+    /// The policy.
+    fn settings(&self) -> &Settings;
+}
+
+/// The cards of one file, in line order; none when there is no such file.
+///
+/// # Errors
+/// [`SnapshotError::Unreadable`] when the file does not parse.
+pub fn cards(_path: &RepoPath, _source: &dyn Source) -> Result<Vec<Card>, SnapshotError> {
+    Ok(Vec::new())
+}

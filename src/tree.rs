@@ -1,0 +1,280 @@
+//! Owns what a tree of bytes is: paths, modes, entries, changes, and the trait every tree answers to.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A path from the repository root: bytes as git stores them, `/` between parts, never empty.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RepoPath(Vec<u8>);
+
+impl RepoPath {
+    /// Takes the bytes as they are.
+    pub fn new(bytes: impl Into<Vec<u8>>) -> Self {
+        RepoPath(bytes.into())
+    }
+
+    /// The bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The text, when the bytes are UTF-8.
+    pub fn as_str(&self) -> Option<&str> {
+        std::str::from_utf8(&self.0).ok()
+    }
+
+    /// The last part.
+    pub fn name(&self) -> &[u8] {
+        self.0.rsplit(|b| *b == b'/').next().unwrap_or(&self.0)
+    }
+
+    /// The folder part, without the slash; empty at the root.
+    pub fn parent(&self) -> &[u8] {
+        self.0.iter().rposition(|b| *b == b'/').map_or(&[], |at| &self.0[..at])
+    }
+}
+
+impl fmt::Display for RepoPath {
+    /// Shows UTF-8 as it is; control characters, separators that break lines, backslashes of escapes
+    /// and bytes that are not UTF-8 as `\n`, `\u{2028}`, `\xe9`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for chunk in self.0.utf8_chunks() {
+            for c in chunk.valid().chars() {
+                match c {
+                    '\\' => f.write_str("\\\\")?,
+                    c if c.is_control()
+                        || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}') =>
+                    {
+                        write!(f, "{}", c.escape_default())?;
+                    }
+                    c => write!(f, "{c}")?,
+                }
+            }
+            for b in chunk.invalid() {
+                write!(f, "\\x{b:02x}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for RepoPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{self}\"")
+    }
+}
+
+/// A git object id in lower-case hex: 40 digits (SHA-1) or 64 (SHA-256).
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Oid(String);
+
+impl Oid {
+    /// Reads hex of either length; anything else is `None`.
+    pub fn from_hex(text: &str) -> Option<Self> {
+        let hex = text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+        (hex && matches!(text.len(), 40 | 64)).then(|| Oid(text.to_owned()))
+    }
+
+    /// The hex.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// True for the id that means "no object" in hooks: zeros of any length.
+    pub fn is_zero(&self) -> bool {
+        self.0.bytes().all(|b| b == b'0')
+    }
+}
+
+impl fmt::Display for Oid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What kind of thing an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Mode {
+    /// 100644 (and git's historic 100664).
+    File,
+    /// 100755.
+    Executable,
+    /// 120000: the blob is the target's text.
+    Symlink,
+    /// 160000: a commit of another repository; opaque.
+    Gitlink,
+}
+
+impl Mode {
+    /// From git's octal digits.
+    pub fn from_octal(mode: u32) -> Option<Self> {
+        match mode & 0o170_000 {
+            0o100_000 if mode & 0o111 != 0 => Some(Mode::Executable),
+            0o100_000 => Some(Mode::File),
+            0o120_000 => Some(Mode::Symlink),
+            0o160_000 => Some(Mode::Gitlink),
+            _ => None,
+        }
+    }
+
+    /// Git's octal digits.
+    pub fn octal(self) -> &'static str {
+        match self {
+            Mode::File => "100644",
+            Mode::Executable => "100755",
+            Mode::Symlink => "120000",
+            Mode::Gitlink => "160000",
+        }
+    }
+}
+
+/// A non-folder entry of a tree.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Entry {
+    /// Kind.
+    pub mode: Mode,
+    /// Blob id (for a gitlink, the commit id).
+    pub oid: Oid,
+}
+
+/// One path that differs between two trees; renames are a removal and an addition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The path.
+    pub path: RepoPath,
+    /// Before; `None` when added.
+    pub old: Option<Entry>,
+    /// After; `None` when removed.
+    pub new: Option<Entry>,
+}
+
+/// Why a tree or blob could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum TreeError {
+    /// The object is named but not there (partial clone, damaged store).
+    #[error("object {oid} is missing{}", .path.as_ref().map(|p| format!(" ({p})")).unwrap_or_default())]
+    Missing {
+        /// The object.
+        oid: Oid,
+        /// The path it was wanted for, when known.
+        path: Option<RepoPath>,
+    },
+    /// Larger than the reader's cap.
+    #[error("object {oid} has {size} bytes, more than the {cap} that are read")]
+    TooLarge {
+        /// The object.
+        oid: Oid,
+        /// Its size in bytes.
+        size: u64,
+        /// The cap in bytes.
+        cap: u64,
+    },
+    /// Anything else, in the store's words.
+    #[error("{0}")]
+    Store(String),
+}
+
+/// A tree of bytes: a commit, the index, memory.
+pub trait Tree {
+    /// The entry at a path; `None` when there is none or it is a folder.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn entry(&self, path: &RepoPath) -> Result<Option<Entry>, TreeError>;
+
+    /// Every non-folder entry under a folder (`b""` is the root), in byte order of the paths.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn list(&self, under: &[u8]) -> Result<Vec<(RepoPath, Entry)>, TreeError>;
+
+    /// The bytes of a blob, at most `cap` of them.
+    ///
+    /// # Errors
+    /// [`TreeError::TooLarge`] above the cap, [`TreeError::Missing`] when it is not there.
+    fn blob(&self, oid: &Oid, cap: u64) -> Result<Vec<u8>, TreeError>;
+}
+
+/// A base tree with a list of changes on top: how a candidate is read, whether or not its root tree object exists.
+pub struct Overlay<'a, T: Tree + ?Sized> {
+    base: &'a T,
+    changes: BTreeMap<&'a RepoPath, &'a Change>,
+}
+
+impl<'a, T: Tree + ?Sized> Overlay<'a, T> {
+    /// Lays `changes` over `base`.
+    pub fn new(base: &'a T, changes: &'a [Change]) -> Self {
+        Overlay { base, changes: changes.iter().map(|c| (&c.path, c)).collect() }
+    }
+}
+
+impl<T: Tree + ?Sized> Tree for Overlay<'_, T> {
+    fn entry(&self, path: &RepoPath) -> Result<Option<Entry>, TreeError> {
+        match self.changes.get(path) {
+            Some(change) => Ok(change.new.clone()),
+            None => self.base.entry(path),
+        }
+    }
+
+    fn list(&self, under: &[u8]) -> Result<Vec<(RepoPath, Entry)>, TreeError> {
+        let mut all: BTreeMap<RepoPath, Entry> = self.base.list(under)?.into_iter().collect();
+        for (path, change) in &self.changes {
+            if !is_under(path, under) {
+                continue;
+            }
+            match &change.new {
+                Some(entry) => all.insert((*path).clone(), entry.clone()),
+                None => all.remove(*path),
+            };
+        }
+        Ok(all.into_iter().collect())
+    }
+
+    fn blob(&self, oid: &Oid, cap: u64) -> Result<Vec<u8>, TreeError> {
+        self.base.blob(oid, cap)
+    }
+}
+
+/// Whether `path` lies in the folder `under` (`b""` is the root).
+pub fn is_under(path: &RepoPath, under: &[u8]) -> bool {
+    under.is_empty() || path.as_bytes().strip_prefix(under).is_some_and(|rest| rest.first() == Some(&b'/'))
+}
+
+/// A tree in memory, for unit tests: blob ids are made from a counter, never hashed.
+#[derive(Default)]
+pub struct MemTree {
+    entries: BTreeMap<RepoPath, Entry>,
+    blobs: BTreeMap<Oid, Vec<u8>>,
+}
+
+impl MemTree {
+    /// Adds or replaces a file and returns its entry; equal bytes get equal ids.
+    pub fn put(&mut self, path: &str, bytes: impl Into<Vec<u8>>) -> Entry {
+        let bytes = bytes.into();
+        let known = self.blobs.iter().find(|(_, b)| **b == bytes).map(|(oid, _)| oid.clone());
+        let oid = known.unwrap_or_else(|| Oid(format!("{:040x}", self.blobs.len() + 1)));
+        self.blobs.insert(oid.clone(), bytes);
+        let entry = Entry { mode: Mode::File, oid };
+        self.entries.insert(RepoPath::new(path), entry.clone());
+        entry
+    }
+}
+
+impl Tree for MemTree {
+    fn entry(&self, path: &RepoPath) -> Result<Option<Entry>, TreeError> {
+        Ok(self.entries.get(path).cloned())
+    }
+
+    fn list(&self, under: &[u8]) -> Result<Vec<(RepoPath, Entry)>, TreeError> {
+        Ok(self.entries.iter().filter(|(p, _)| is_under(p, under)).map(|(p, e)| (p.clone(), e.clone())).collect())
+    }
+
+    fn blob(&self, oid: &Oid, cap: u64) -> Result<Vec<u8>, TreeError> {
+        let bytes = self.blobs.get(oid).ok_or_else(|| TreeError::Missing { oid: oid.clone(), path: None })?;
+        let size = bytes.len() as u64;
+        if size > cap { Err(TreeError::TooLarge { oid: oid.clone(), size, cap }) } else { Ok(bytes.clone()) }
+    }
+}
