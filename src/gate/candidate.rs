@@ -73,3 +73,27 @@ fn bases(parents: &[Oid]) -> impl Iterator<Item = Option<&Oid>> {
     let root = parents.is_empty().then_some(None);
     root.into_iter().chain(parents.iter().map(Some))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Candidate;
+    use crate::tree::{Change, MemTree, Oid, RepoPath};
+
+    #[test]
+    fn a_merge_itself_does_only_what_differs_from_every_parent() {
+        let mut tree = MemTree::default();
+        let (old, new) = (tree.put("x", "old"), tree.put("x", "new"));
+        let change = |path: &str| Change { path: RepoPath::new(path), old: Some(old.clone()), new: Some(new.clone()) };
+        let parents: Vec<Oid> = ["1", "2"].iter().filter_map(|d| Oid::from_hex(&d.repeat(40))).collect();
+        for (one, two, own) in [
+            (vec!["from_two"], vec!["from_one"], vec![]),
+            (vec!["evil", "from_two"], vec!["evil", "from_one"], vec!["evil"]),
+            (vec![], vec!["all of it"], vec![]),
+        ] {
+            let against = [one, two].map(|paths| paths.into_iter().map(change).collect()).to_vec();
+            let merge = Candidate { commit: None, subject: String::new(), parents: parents.clone(), against };
+            let found: Vec<String> = merge.own().iter().map(|c| c.path.to_string()).collect();
+            assert_eq!(found, own);
+        }
+    }
+}

@@ -110,3 +110,82 @@ fn fresh(text: &mut String, new: &[&Finding], style: Style) {
 fn line_of(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::verdict;
+    use crate::finding::{Exit, Finding, PropId, Rule};
+    use crate::gate::facts::Counts;
+    use crate::gate::judge::Judgement;
+    use crate::report::{Style, Verdict};
+    use crate::tree::Oid;
+
+    fn finding(rule: Rule, property: Option<&str>, place: (&str, u32), says: &[&str], help: &str) -> Finding {
+        Finding {
+            property: property.map(|id| PropId(id.into())),
+            path: Some(place.0.into()),
+            line: (place.1 > 0).then_some(place.1),
+            says: says.iter().map(|s| (*s).to_owned()).collect(),
+            help: help.into(),
+            ..Finding::new(rule)
+        }
+    }
+
+    fn of(commit: Option<char>, findings: Vec<Finding>) -> Judgement {
+        let oid = commit.and_then(|c| Oid::from_hex(&c.to_string().repeat(40)));
+        let subject = if oid.is_some() { "make it \x1b[31mgreen" } else { "" };
+        Judgement { commit: oid, subject: subject.into(), parents: Vec::new(), findings, error: None }
+    }
+
+    fn text(judgements: Vec<Judgement>, what: &str) -> String {
+        verdict(&Verdict { judgements, facts: Counts::default() }, what, Style::PLAIN)
+    }
+
+    #[test]
+    fn a_refusal_says_the_verdict_first_and_then_place_loss_and_next_command() {
+        let id = "tests/properties/test_props.py::test_prop_small";
+        let lost = finding(
+            Rule::AssertionRemoved,
+            Some(id),
+            ("tests/properties/test_props.py", 8),
+            &["assertions 2 -> 1: lost \"assert f(x) == f(-x)\""],
+            "seedgate waiver new tests/properties/test_props.py::test_prop_small",
+        );
+        insta::assert_snapshot!(text(vec![of(None, vec![lost])], "commit"), @r#"
+        seedgate: commit refused: 1 finding
+
+          assertion_removed  tests/properties/test_props.py::test_prop_small
+            at    tests/properties/test_props.py:8
+            assertions 2 -> 1: lost "assert f(x) == f(-x)"
+            next:  seedgate waiver new tests/properties/test_props.py::test_prop_small
+        "#);
+    }
+
+    #[test]
+    fn one_cause_never_fills_more_than_a_screen() {
+        let many =
+            (0..30).map(|n| finding(Rule::FixtureDrift, None, (&format!("tests/fixtures/{n}"), 0), &["bytes changed"], "")).collect();
+        let shown = text(vec![of(None, many)], "commit");
+        assert!(shown.lines().count() < 24, "{shown}");
+        assert!(shown.contains("… and 25 more of fixture_drift (--json lists all)"), "{shown}");
+    }
+
+    #[test]
+    fn a_range_names_the_commits_that_have_something_to_say_and_no_other() {
+        let new = finding(Rule::NewProperty, Some("tests/test_a.py::test_new"), ("tests/test_a.py", 1), &[], "");
+        let mut broken = of(Some('c'), Vec::new());
+        broken.error = Some((Exit::Unreadable, "object 1 is missing (tests/test_a.py)".into()));
+        insta::assert_snapshot!(text(vec![of(Some('a'), Vec::new()), of(Some('b'), vec![new]), broken], "3 commits of main..HEAD"), @r"
+        seedgate: 3 commits of main..HEAD unreadable: no verdict was reached, so it does not pass
+
+        commit bbbbbbbbbbbb make it  [31mgreen
+
+          new_property  1 test that the base does not have
+            tests/test_a.py::test_new
+
+        commit cccccccccccc make it  [31mgreen
+
+          object 1 is missing (tests/test_a.py)
+        ");
+    }
+}
