@@ -141,7 +141,7 @@ fn blobs(tree: &(impl Tree + ?Sized), files: &[(RepoPath, Entry)]) -> Result<Has
         if known.contains_key(&entry.oid) || waiting.contains_key(&entry.oid) {
             continue;
         }
-        let blob = tree.blob(&entry.oid, MOST_BLOB).map_err(|error| named(error, path))?;
+        let blob = tree.blob(&entry.oid, MOST_BLOB).map_err(|error| error.of(path))?;
         bytes += blob.len();
         waiting.insert(entry.oid.clone(), blob);
         if bytes > BATCH {
@@ -155,14 +155,6 @@ fn blobs(tree: &(impl Tree + ?Sized), files: &[(RepoPath, Entry)]) -> Result<Has
 
 fn sums(blobs: HashMap<Oid, Vec<u8>>) -> Vec<(Oid, String)> {
     blobs.into_par_iter().map(|(oid, blob)| (oid, sha256_hex(&blob))).collect()
-}
-
-/// A missing object is told by the path it was wanted for.
-fn named(error: TreeError, path: &RepoPath) -> TreeError {
-    match error {
-        TreeError::Missing { oid, path: None } => TreeError::Missing { oid, path: Some(path.clone()) },
-        other => other,
-    }
 }
 
 /// The digest of a folder (or one file) on disk, as a loader reads it: files that git ignores or does not know count, no link

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use crate::finding::{Finding, Rule};
 use crate::settings::Settings;
 use crate::settings::glob::{self, Glob};
-use crate::tree::RepoPath;
+use crate::tree::{Change, RepoPath};
 
 /// Most paths that a refusal shows of each side: two lists fit on a screen.
 const SHOWN: usize = 8;
@@ -56,7 +56,6 @@ impl Side {
 pub struct Sides {
     lists: Index,
     properties: Vec<Glob>,
-    folded_fixtures: Option<Index>,
 }
 
 impl Sides {
@@ -72,25 +71,12 @@ impl Sides {
         index.add(lists.harness(), Side::Harness);
         index.add(lists.test(), Side::Test);
         index.add(lists.neutral(), Side::Neutral);
-        Sides { lists: index, properties: compile(settings.properties.iter().map(String::as_str)), folded_fixtures: None }
-    }
-
-    /// The same for a repository with `core.ignorecase`: a production path that would be a fixture but for its case is one,
-    /// because on such a file system it is that very file. Other lists stay exact: `latest.java` is no `*Test.java`.
-    pub fn ignoring_case(settings: &Settings) -> Self {
-        let mut folded = Index::default();
-        let lower: Vec<String> = settings.sides.fixture().iter().map(|glob| glob.to_ascii_lowercase()).collect();
-        folded.add(lower.iter().map(String::as_str), Side::Fixture);
-        Sides { folded_fixtures: Some(folded), ..Sides::new(settings) }
+        Sides { lists: index, properties: compile(settings.properties.iter().map(String::as_str)) }
     }
 
     /// The side of a path.
     pub fn side(&self, path: &RepoPath) -> Side {
-        let bytes = path.as_bytes();
-        match (self.lists.side(bytes), &self.folded_fixtures) {
-            (Side::Production, Some(folded)) => folded.side(&bytes.to_ascii_lowercase()),
-            (side, _) => side,
-        }
+        self.lists.side(path.as_bytes())
     }
 
     /// Whether every function of the file counts as a property.
@@ -147,29 +133,23 @@ pub struct Partition {
 }
 
 impl Partition {
-    /// Sorts paths onto their sides. Both paths of a rename, deletions, mode changes and gitlinks all count: the caller
-    /// passes every path that differs.
-    pub fn of<'a>(sides: &Sides, paths: impl IntoIterator<Item = &'a RepoPath>) -> Self {
+    /// Sorts the changes by path: deletions, changes of mode and gitlinks count like any other, and a rename is two of them.
+    pub fn of(changes: &[Change], sides: &Sides) -> Self {
         let mut partition = Partition::default();
-        for path in paths {
+        for Change { path, .. } in changes {
             partition.paths.entry(sides.side(path)).or_default().push(path.clone());
         }
         partition
     }
 
-    /// The paths of a side, in the order given.
-    pub fn paths(&self, side: Side) -> &[RepoPath] {
-        self.paths.get(&side).map_or(&[], Vec::as_slice)
-    }
-
-    /// How many paths count as tests.
-    pub fn test_count(&self) -> usize {
-        self.tests().count()
+    /// The paths of a side, in the order of the changes.
+    pub fn paths(&self, side: Side) -> Vec<&RepoPath> {
+        self.paths.get(&side).into_iter().flatten().collect()
     }
 
     /// The refusal of a change that has production and test-side paths; `None` when it has only one of them.
     pub fn mixed(&self) -> Option<Finding> {
-        let production: Vec<String> = self.paths(Side::Production).iter().map(RepoPath::to_string).collect();
+        let production: Vec<String> = self.paths(Side::Production).iter().map(ToString::to_string).collect();
         let tests: Vec<String> = self.tests().map(|(side, path)| format!("{path} ({})", side.name())).collect();
         if production.is_empty() || tests.is_empty() {
             return None;
@@ -205,7 +185,7 @@ mod tests {
     use super::{Partition, Side, Sides};
     use crate::finding::Rule;
     use crate::settings::Settings;
-    use crate::tree::RepoPath;
+    use crate::tree::{Change, RepoPath};
 
     fn path(bytes: &[u8]) -> RepoPath {
         RepoPath::new(bytes)
@@ -298,22 +278,9 @@ mod tests {
         assert!(Sides::new(&Settings::default()).is_property_path(&path(b"tests/properties/x.py")));
     }
 
-    #[test]
-    fn a_case_twin_of_a_fixture_is_a_fixture_where_case_is_ignored() {
-        let sides = Sides::ignoring_case(&Settings::default());
-        for (text, side) in [
-            ("Tests/Fixtures/data.json", Side::Fixture),
-            ("src/A.SNAP", Side::Fixture),
-            ("src/latest.java", Side::Production),
-            ("tests/a.py", Side::Test),
-        ] {
-            assert_eq!(sides.side(&path(text.as_bytes())), side, "{text}");
-        }
-    }
-
     fn partition(paths: &[&str]) -> Partition {
-        let paths: Vec<RepoPath> = paths.iter().map(|text| path(text.as_bytes())).collect();
-        Partition::of(&Sides::new(&Settings::default()), &paths)
+        let change = |text: &&str| Change { path: path(text.as_bytes()), old: None, new: None };
+        Partition::of(&paths.iter().map(change).collect::<Vec<_>>(), &Sides::new(&Settings::default()))
     }
 
     #[test]
@@ -346,26 +313,5 @@ mod tests {
         );
         assert!(text.ends_with("  tests/6.py (test)\n  … and 2 more"), "{text}");
         assert!(finding.help.contains("seedgate split"));
-        assert_eq!(partition(&["src/a.py", "tests/a.py"]).test_count(), 1);
-    }
-}
-
-/// The paths of a change by side.
-pub struct Partition {}
-
-impl Partition {
-    /// Sorts the changes.
-    pub fn of(_changes: &[crate::tree::Change], _sides: &Sides) -> Self {
-        Partition {}
-    }
-
-    /// The paths of a side.
-    pub fn paths(&self, _side: Side) -> Vec<&RepoPath> {
-        Vec::new()
-    }
-
-    /// The refusal when production and test paths are mixed.
-    pub fn mixed(&self) -> Option<crate::finding::Finding> {
-        None
     }
 }
