@@ -1,0 +1,4 @@
+//! Every integration test, in one binary.
+
+mod repo;
+mod sandbox;
