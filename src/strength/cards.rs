@@ -105,6 +105,20 @@ impl CardSet {
         self.stated.get(id)
     }
 
+    /// The set without what the other one cannot be held against: a card of plain fields alone says nothing of the rest.
+    pub(super) fn comparable_with(&self, other: &CardSet) -> CardSet {
+        let mut set = self.clone();
+        for (id, card) in &mut set.cards {
+            let plain = |side: &CardSet| side.stated.get(id).is_some_and(|stated| !stated.whole);
+            if plain(self) || plain(other) {
+                card.domain = Domain::default();
+                card.assertions = Vec::new();
+                card.claims = Vec::new();
+            }
+        }
+        set
+    }
+
     /// The card that a whole id or an unambiguous short one (`Class::name`, `name`, a path's end with it) means.
     ///
     /// # Errors

@@ -44,13 +44,17 @@ pub(super) fn of_card(card: &Card, side: &CardSet) -> Demands {
 
 /// Takes one demand out, if it is there.
 pub(super) fn take(demands: &mut Demands, demand: &Demand) -> bool {
-    match demands.get_mut(demand) {
-        Some(1) => demands.remove(demand).is_some(),
-        Some(times) => {
-            *times -= 1;
-            true
-        }
-        None => false,
+    let there = demands.contains_key(demand);
+    take_times(demands, demand, 1);
+    there
+}
+
+/// Takes a demand out so many times, or as often as it is there.
+pub(super) fn take_times(demands: &mut Demands, demand: &Demand, times: usize) {
+    let Some(there) = demands.get_mut(demand) else { return };
+    *there = there.saturating_sub(times);
+    if *there == 0 {
+        demands.remove(demand);
     }
 }
 
