@@ -48,3 +48,23 @@ impl Sides {
         false
     }
 }
+
+/// The paths of a change by side.
+pub struct Partition {}
+
+impl Partition {
+    /// Sorts the changes.
+    pub fn of(_changes: &[crate::tree::Change], _sides: &Sides) -> Self {
+        Partition {}
+    }
+
+    /// The paths of a side.
+    pub fn paths(&self, _side: Side) -> Vec<&RepoPath> {
+        Vec::new()
+    }
+
+    /// The refusal when production and test paths are mixed.
+    pub fn mixed(&self) -> Option<crate::finding::Finding> {
+        None
+    }
+}
