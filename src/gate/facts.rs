@@ -161,7 +161,7 @@ impl Facts {
         let key = (question, oid.clone());
         let known = self.layers().known(&key);
         match known {
-            Some(held) if held.from != From::Known && self.is_audited(&key) => self.check(key, &held.fact, &read()?),
+            Some(held) if held.from != From::Known && self.is_audited(&key) => Ok(self.check(key, &held.fact, &read()?)),
             Some(held) => Ok(held.fact),
             None => {
                 let fact = compute(question, &read()?);
@@ -192,12 +192,12 @@ impl Facts {
     }
 
     /// Computes a fact again. When it differs, no outer layer is asked any more.
-    fn check(&self, key: Key, said: &Fact, bytes: &[u8]) -> Result<Fact, TreeError> {
+    fn check(&self, key: Key, said: &Fact, bytes: &[u8]) -> Fact {
         let fact = compute(key.0, bytes);
         if fact != *said {
             self.layers().distrust(key);
         }
-        Ok(fact)
+        fact
     }
 
     /// A panic elsewhere leaves whole facts behind, so a poisoned lock is only a lock.
@@ -210,7 +210,7 @@ impl Layers {
     fn prefetch(&mut self, wanted: &[Key]) {
         let mut seen = HashSet::new();
         let mut missing: Vec<Key> = wanted.iter().filter(|key| seen.insert(*key) && !self.memory.has(key)).cloned().collect();
-        missing.retain(|key| !self.from_memo(key));
+        missing.retain(|key| !self.recall(key));
         let Some(daemon) = self.daemon.as_mut().filter(|_| !missing.is_empty()) else { return };
         for (key, fact) in daemon.ask(&missing) {
             self.memory.put(key, Held { fact, from: From::Daemon }, 1);
@@ -218,7 +218,7 @@ impl Layers {
     }
 
     /// Brings a fact from the memo into memory, if it is there.
-    fn from_memo(&mut self, key: &Key) -> bool {
+    fn recall(&mut self, key: &Key) -> bool {
         let Some(fact) = self.memo.as_mut().and_then(|memo| memo.get(key.0, &key.1)) else { return false };
         self.memory.put(key.clone(), Held { fact, from: From::Memo }, 1);
         true
@@ -226,7 +226,7 @@ impl Layers {
 
     fn known(&mut self, key: &Key) -> Option<Held> {
         if !self.memory.has(key) {
-            self.from_memo(key);
+            self.recall(key);
         }
         let held = self.memory.get(key)?;
         let known = held.clone();

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::tree::RepoPath;
+
 #[cfg(unix)]
 mod unix;
 #[cfg(unix)]
@@ -73,7 +75,7 @@ pub fn cache() -> Option<PathBuf> {
     directories::ProjectDirs::from("", "", "seedgate").map(|dirs| dirs.cache_dir().to_path_buf())
 }
 
-/// A path for people: escaped as Rust escapes strings, without the quotes.
+/// A path for people, escaped as paths of a repository are.
 pub fn shown(path: &Path) -> String {
-    format!("{path:?}").trim_matches('"').to_owned()
+    RepoPath::new(path.as_os_str().as_encoded_bytes()).to_string()
 }
