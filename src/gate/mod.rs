@@ -4,6 +4,7 @@ pub mod candidate;
 mod cards;
 pub mod facts;
 mod fixtures;
+pub mod folder;
 pub mod judge;
 mod policy;
 

@@ -1,4 +1,5 @@
-//! Every integration test, in one binary.
+//! The integration tests, in one binary.
 
+mod facts;
 mod repo;
 mod sandbox;
