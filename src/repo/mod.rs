@@ -1,5 +1,7 @@
 //! Owns git: opening a repository, reading objects, listing changes, ranges, hooks. Only this room names git2 or starts git.
 
+pub mod hooks;
+
 use std::path::{Path, PathBuf};
 
 use crate::tree::{Change, Entry, Oid, RepoPath, Tree, TreeError};
