@@ -8,18 +8,24 @@ mod install;
 mod manager;
 mod place;
 mod policy;
+mod pushed;
 mod shim;
 mod state;
 mod uninstall;
 
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::finding::Exit;
+use crate::tree::RepoPath;
 
 pub use install::{Act, Chain, Installed, Planned, Request, Was, Wish, install};
 pub use manager::Advice;
 pub use place::{Folder, Place};
 pub use policy::Wrote;
+pub use pushed::pushed;
 pub use state::{Dead, HookState, Standing, state};
 pub use uninstall::{Removed, Undone, uninstall};
 
@@ -69,10 +75,10 @@ pub enum HookError {
         says: String,
     },
     /// There is no work tree here.
-    #[error("{} has no work tree here: run this in one", .0.display())]
+    #[error("{} has no work tree here: run this in one", shown(.0))]
     NoWorkTree(PathBuf),
     /// A file or folder could not be read or written.
-    #[error("cannot {doing} {}: {source}", .path.display())]
+    #[error("cannot {doing} {}: {source}", shown(.path))]
     Io {
         /// "read", "write", ...
         doing: &'static str,
@@ -82,10 +88,20 @@ pub enum HookError {
         source: io::Error,
     },
     /// Something that would have to be written through leads elsewhere.
-    #[error("{} is a symbolic link, and nothing is written through it: remove it first", .0.display())]
+    #[error("{} is a symbolic link, and nothing is written through it: remove it first", shown(.0))]
     Link(PathBuf),
+    /// Git looks for hooks where this repository must not write.
+    #[error("the hooks folder {}{named} {says}", shown(.folder))]
+    Folder {
+        /// The hooks folder.
+        folder: PathBuf,
+        /// Which setting names it.
+        named: String,
+        /// Why nothing was installed, and what can be done.
+        says: &'static str,
+    },
     /// Something is not what it must be.
-    #[error("{} {says}", .path.display())]
+    #[error("{} {says}", shown(.path))]
     Unfit {
         /// What.
         path: PathBuf,
@@ -95,9 +111,23 @@ pub enum HookError {
 }
 
 impl HookError {
+    /// The exit this error asks for.
+    pub fn exit(&self) -> Exit {
+        match self {
+            HookError::NoGit(_) | HookError::Folder { .. } => Exit::Unavailable,
+            HookError::Git { .. } | HookError::NoWorkTree(_) | HookError::Link(_) | HookError::Unfit { .. } => Exit::Unreadable,
+            HookError::Io { .. } => Exit::Fault,
+        }
+    }
+
     /// Names the path that an operating system error is about.
     fn io(doing: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> HookError {
         let path = path.into();
         move |source| HookError::Io { doing, path, source }
     }
+}
+
+/// A path of this machine as a person may see it: escaped like every other path.
+pub fn shown(path: &Path) -> RepoPath {
+    RepoPath::new(path.as_os_str().as_bytes())
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::file::{self, Links, Mode};
 use super::{HookError, Place, Wrote};
+use crate::settings::Layout;
 use crate::tree::Oid;
 
 const SCHEMA: &str = "seedgate.baseline/1";
@@ -22,7 +23,7 @@ struct Baseline {
 
 /// Where the baseline of a repository lies.
 pub fn path(common_dir: &Path) -> PathBuf {
-    common_dir.join("seedgate").join("baseline.json")
+    Layout::new(common_dir).baseline()
 }
 
 /// The recorded tips; `None` when `init` never ran here.

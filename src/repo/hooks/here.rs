@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::ask::path_of;
 use super::file::{self, Links, Mode};
 use super::install::{Found, Request, Wish};
-use super::{Folder, HookError, HookName, Place, shim};
+use super::{Folder, HookError, HookName, Place, shim, shown};
 
 const SCHEMA: &str = "seedgate.hooks/1";
 
@@ -37,13 +37,17 @@ struct Record {
 pub(super) fn adopt(place: &mut Place, request: &Request<'_>) -> Result<Option<Adopted>, HookError> {
     match place.folder {
         Folder::Own | Folder::Tracked => Ok(None),
-        Folder::Unusable => Err(unfit(place, "is not a folder, so git runs no hook")),
-        Folder::Outside if is_users(place) && request.wants(Wish::Here) => own_folder(place).map(Some),
-        Folder::Outside if is_users(place) => {
-            let says = "is outside the repository and serves others too, so nothing was installed; `seedgate init --here` gives this repository its own";
-            Err(unfit(place, says))
+        Folder::Unusable => {
+            Err(refusal(place, "is not a folder, so git runs no hook at all, and nothing was installed; unset or change it"))
         }
-        Folder::Outside => Err(unfit(place, "is outside the repository and may serve others too, so nothing was installed; change where it points")),
+        Folder::Outside if is_users(place) && request.wants(Wish::Here) => own_folder(place).map(Some),
+        Folder::Outside if is_users(place) => Err(refusal(
+            place,
+            "serves other repositories too, so nothing was installed; `seedgate init --here` gives this one its own folder, linked to that one",
+        )),
+        Folder::Outside => {
+            Err(refusal(place, "lies outside the repository and may serve others too, so nothing was installed; make it point inside"))
+        }
     }
 }
 
@@ -51,9 +55,9 @@ fn is_users(place: &Place) -> bool {
     place.hooks_path.as_ref().is_some_and(|(_, scope)| scope == "global" || scope == "system")
 }
 
-fn unfit(place: &Place, says: &str) -> HookError {
-    let named = place.hooks_path.as_ref().map(|(path, scope)| format!(", named by core.hooksPath = {} ({scope} configuration),", path.display()));
-    HookError::Unfit { path: place.hooks_dir.clone(), says: format!("(the hooks folder{}) {says}", named.unwrap_or_default()) }
+fn refusal(place: &Place, says: &'static str) -> HookError {
+    let named = place.hooks_path.as_ref().map(|(path, scope)| format!(" (core.hooksPath is {} in the {scope} configuration)", shown(path)));
+    HookError::Folder { folder: place.hooks_dir.clone(), named: named.unwrap_or_default(), says }
 }
 
 /// Plans to point git at the repository's own folder, with a link for everything in the shared one.
@@ -85,7 +89,8 @@ fn own_folder(place: &mut Place) -> Result<Adopted, HookError> {
 
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, HookError> {
     let Ok(listed) = fs::read_dir(folder) else { return Ok(Vec::new()) };
-    let mut entries = listed.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>().map_err(HookError::io("list", folder))?;
+    let mut entries =
+        listed.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>().map_err(HookError::io("list", folder))?;
     entries.sort();
     Ok(entries)
 }

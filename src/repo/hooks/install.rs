@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::file::{self, Links, Mode};
 use super::manager::{self, Advice, Manager};
 use super::policy::{self, Wrote};
-use super::{Folder, HookError, HookName, Place, baseline, here, shim};
+use super::{Folder, HookError, HookName, Place, baseline, here, shim, shown};
 
 /// What a person may ask of `init` beyond the plain thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +118,8 @@ pub fn install(mut place: Place, request: &Request<'_>) -> Result<Installed, Hoo
     let adopted = here::adopt(&mut place, request)?;
     let policy = policy::find(&place.top)?;
     let baseline = baseline::find(&place, request.wants(Wish::Rebaseline))?;
-    let tips = if matches!(baseline, Wrote::New(_)) { baseline::tips(&place)? } else { baseline::read(&place.common_dir)?.unwrap_or_default() };
+    let tips =
+        if matches!(baseline, Wrote::New(_)) { baseline::tips(&place)? } else { baseline::read(&place.common_dir)?.unwrap_or_default() };
     let borrowed = adopted.as_ref().map(|adopted| adopted.earlier.as_slice()).unwrap_or_default();
     let hooks = plan(&place, request, borrowed)?;
     let notes = notes(&place, request);
@@ -161,12 +162,16 @@ fn act(place: &Place, request: &Request<'_>, hook: HookName, borrowed: bool) -> 
         return Ok(if current { Act::Current(chain) } else { Act::Install(Was::Outdated, chain) });
     }
     if let Some(manager) = manager_of(place, request, &found) {
-        return Ok(if manager.calls_us(place, hook)? { Act::Called(manager.source(place, hook)) } else { Act::Ask(manager.advice(place, hook)) });
+        return Ok(if manager.calls_us(place, hook)? {
+            Act::Called(manager.source(place, hook))
+        } else {
+            Act::Ask(manager.advice(place, hook))
+        });
     }
     Ok(match found {
         Found::Nothing if borrowed => Act::Install(Was::Absent, Chain::Runs(shim::aside(&path))),
         Found::Nothing | Found::Ours(_) => Act::Install(Was::Absent, chain(&path, &shim::aside(&path))),
-        Found::Folder => Act::Blocked(format!("{} is a folder, which git does not run: remove it", path.display())),
+        Found::Folder => Act::Blocked(format!("{} is a folder, which git does not run: remove it", shown(&path))),
         Found::Foreign(bytes) => earlier(&path, bytes.as_deref(), hook),
     })
 }
@@ -184,8 +189,10 @@ fn earlier(path: &Path, bytes: Option<&[u8]>, hook: HookName) -> Act {
     }
     let aside = shim::aside(path);
     if file::stands(&aside) && !is_same(path, &aside) {
-        let (path, aside) = (path.display(), aside.display());
-        return Act::Blocked(format!("{path} is not Seedgate's, and {aside} keeps an earlier hook already: put what is wanted of both into one, remove the other"));
+        let (path, aside) = (shown(path), shown(&aside));
+        return Act::Blocked(format!(
+            "{path} is not Seedgate's, and {aside} keeps an earlier hook already: put what is wanted of both into one, remove the other"
+        ));
     }
     Act::Install(Was::Earlier, chain(path, &aside))
 }
@@ -265,7 +272,7 @@ fn notes(place: &Place, request: &Request<'_>) -> Vec<String> {
         notes.push("core.hooksPath is relative: every work tree has its own hooks folder, so run `seedgate init` in each".to_owned());
     }
     if request.program.starts_with(&place.top) {
-        let program = request.program.display();
+        let program = shown(request.program);
         notes.push(format!("the hooks call {program}, which lies in this work tree: a change could replace it; install it elsewhere"));
     }
     notes

@@ -99,7 +99,9 @@ impl Place {
         }
         let git = if real.starts_with(real_or_same(&self.top)) { Some(self.git()) } else { self.other_work_tree(&standing) };
         let Some(git) = git else { return Ok(Folder::Outside) };
-        let files = git.output(&["--literal-pathspecs", "ls-files", "-z", "--"].map(OsStr::new).into_iter().chain([real.as_os_str()]).collect::<Vec<_>>())?;
+        let files = git.output(
+            &["--literal-pathspecs", "ls-files", "-z", "--"].map(OsStr::new).into_iter().chain([real.as_os_str()]).collect::<Vec<_>>(),
+        )?;
         Ok(if files.is_empty() { Folder::Own } else { Folder::Tracked })
     }
 

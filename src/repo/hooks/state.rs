@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::file;
 use super::install::Found;
 use super::manager::{self, Manager};
-use super::{Folder, HookError, HookName, Place, shim};
+use super::{Folder, HookError, HookName, Place, shim, shown};
 
 /// What git would run for one hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ impl fmt::Display for Standing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Standing::Live => f.write_str("live"),
-            Standing::Called(file) => write!(f, "called from {}", file.display()),
+            Standing::Called(file) => write!(f, "called from {}", shown(file)),
             Standing::Dead(why) => write!(f, "not live: {why}"),
         }
     }
@@ -74,12 +74,14 @@ impl fmt::Display for Dead {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Dead::Missing => f.write_str("no such file"),
-            Dead::Elsewhere(ours) => write!(f, "no such file; Seedgate's hook is {}, where git does not look (core.hooksPath)", ours.display()),
+            Dead::Elsewhere(ours) => {
+                write!(f, "no such file; Seedgate's hook is {}, where git does not look (core.hooksPath)", shown(ours))
+            }
             Dead::NotExecutable => f.write_str("not executable, so git ignores it"),
             Dead::Differs => f.write_str("changed since init wrote it, or written by another version"),
             Dead::Foreign => f.write_str("another's hook, which does not call Seedgate"),
-            Dead::NoProgram(program) => write!(f, "it refuses everything: there is no program at {}", program.display()),
-            Dead::NoEarlier(earlier) => write!(f, "it refuses everything: the earlier hook {} is gone or not executable", earlier.display()),
+            Dead::NoProgram(program) => write!(f, "it refuses everything: there is no program at {}", shown(program)),
+            Dead::NoEarlier(earlier) => write!(f, "it refuses everything: the earlier hook {} is gone or not executable", shown(earlier)),
         }
     }
 }
