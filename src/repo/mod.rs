@@ -7,6 +7,7 @@ mod commits;
 mod environment;
 mod folder;
 mod git_tree;
+pub mod hooks;
 mod id;
 mod index;
 mod open;
