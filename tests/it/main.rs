@@ -1,4 +1,5 @@
 //! Every integration test, in one binary.
 
 mod repo;
+#[cfg(test)]
 mod sandbox;
