@@ -2,6 +2,7 @@
 
 mod json;
 mod progress;
+mod setup;
 mod style;
 mod text;
 
@@ -9,6 +10,7 @@ use std::io::{IsTerminal as _, Write as _};
 
 pub use json::verdict as verdict_json;
 pub use progress::Progress;
+pub use setup::{installed, undone};
 pub use style::Style;
 pub use text::{plural, verdict as verdict_text};
 

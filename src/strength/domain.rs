@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use num_bigint::{BigInt, BigUint};
 use num_traits::One as _;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 pub use crate::strength::domain::compare::DomainLoss;
 pub use crate::strength::domain::strategy::Strategy;
@@ -140,15 +140,9 @@ impl Domain {
         both.then(|| "both a case list and bounds are declared".to_owned())
     }
 
-    /// Everything, for cards.
+    /// Everything, for cards (big integers are text).
     pub fn to_json(&self) -> Value {
-        let table = |t: &Table| json!({"origin": t.origin, "names": t.names, "rows": t.rows, "opaque": t.rest});
-        let argument = |a: &Argument| json!({"name": a.name, "strategy": a.strategy.to_json()});
-        json!({
-            "cases": self.tables.iter().map(table).collect::<Vec<_>>(),
-            "arguments": self.arguments.iter().map(argument).collect::<Vec<_>>(),
-            "opaque": self.unread,
-        })
+        serde_json::to_value(self).unwrap_or_default()
     }
 
     /// The weaker of two domains of the same id; when neither holds the other, one that only its own text equals.

@@ -143,11 +143,11 @@ fn rows_lost(base: &Table, patch: &Table, columns: &[usize]) -> Vec<DomainLoss> 
 fn cases_lost(base: &Table, lost: &[&Vec<String>], fresh_text: bool) -> DomainLoss {
     let shown: Vec<String> = lost.iter().take(5).map(|row| short(&base.named(row))).collect();
     let more = if lost.len() > 5 { format!(" and {} more", lost.len() - 5) } else { String::new() };
-    let list = format!("{}{more}", shown.join("; "));
+    let inputs = format!("{}{more}", shown.join("; "));
     if fresh_text {
-        return unreadable(format!("cases may be lost, the list now has a part that cannot be read: {list}"));
+        return unreadable(format!("cases may be lost, the list now has a part that cannot be read: {inputs}"));
     }
-    DomainLoss { rule: Rule::CaseRemoved, says: format!("cases lost: {list}") }
+    DomainLoss { rule: Rule::CaseRemoved, says: format!("cases lost: {inputs}") }
 }
 
 /// No table stands for it: its rows must be among what the arguments draw.

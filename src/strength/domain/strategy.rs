@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use num_bigint::{BigInt, BigUint};
 use num_traits::{Signed as _, Zero as _};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 /// A strategy. Trees are built by the constructors below, so that equal meanings get equal trees.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,8 +13,10 @@ pub enum Strategy {
     /// An inclusive interval.
     Integers {
         /// `None` is open.
+        #[serde(with = "written")]
         low: Option<BigInt>,
         /// `None` is open.
+        #[serde(with = "written")]
         high: Option<BigInt>,
     },
     /// Typed literal values (or canonical source of values).
@@ -31,9 +32,9 @@ pub enum Strategy {
         /// What the parts are drawn from.
         of: Vec<Strategy>,
         /// Least number of parts.
-        min: BigUint,
+        min: u64,
         /// Greatest number of parts; `None` is open.
-        max: Option<BigUint>,
+        max: Option<u64>,
         /// Every other argument: each restricts.
         rest: BTreeMap<String, String>,
     },
@@ -107,7 +108,7 @@ impl Strategy {
             Strategy::Finite(keys) => Some(BigUint::from(keys.len())),
             Strategy::OneOf(parts) => parts.iter().map(Strategy::size).sum(),
             Strategy::Tuples(parts) => parts.iter().map(Strategy::size).product(),
-            Strategy::Many { what, of, min, max: Some(max), rest } if rest.is_empty() => sequences(what, of, min, max),
+            Strategy::Many { what, of, min, max: Some(max), rest } if rest.is_empty() => sequences(what, of, *min, *max),
             _ => None,
         }
     }
@@ -123,29 +124,25 @@ impl Strategy {
             Strategy::Integers { .. } | Strategy::Finite(_) | Strategy::Value(_) => None,
         }
     }
+}
 
-    /// The tree, for cards; big integers are decimal strings.
-    pub fn to_json(&self) -> Value {
-        let list = |parts: &[Strategy]| parts.iter().map(Strategy::to_json).collect::<Vec<_>>();
-        let end = |n: &Option<BigInt>| n.as_ref().map(decimal);
-        match self {
-            Strategy::Integers { low, high } => json!({"kind": "integers", "min": end(low), "max": end(high)}),
-            Strategy::Finite(keys) => json!({"kind": "finite", "values": keys}),
-            Strategy::OneOf(parts) => json!({"kind": "one_of", "parts": list(parts)}),
-            Strategy::Tuples(parts) => json!({"kind": "tuples", "parts": list(parts)}),
-            Strategy::Many { what, of, min, max, rest } => json!({
-                "kind": what, "parts": list(of), "min_size": min.to_string(),
-                "max_size": max.as_ref().map(BigUint::to_string), "rest": rest,
-            }),
-            Strategy::Floats { low, high, rest } => json!({"kind": "floats", "min": low, "max": high, "rest": rest}),
-            Strategy::Call { name, arguments } => {
-                let pairs: Vec<Value> = arguments.iter().map(|(key, part)| json!([key, part.to_json()])).collect();
-                json!({"kind": "call", "name": name, "arguments": pairs})
-            }
-            Strategy::Value(text) => json!({"kind": "value", "text": text}),
-            Strategy::Mapped { of, how, by } => json!({"kind": how, "of": of.to_json(), "by": by}),
-            Strategy::Named(text) | Strategy::Opaque(text) => json!({"kind": "opaque", "text": text}),
-        }
+/// Big integers as text, so that every reader of JSON can hold them.
+mod written {
+    use num_bigint::BigInt;
+    use num_traits::Num as _;
+    use serde::de::Error as _;
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
+
+    #[expect(clippy::ref_option, reason = "serde fixes the signature")]
+    pub(super) fn serialize<S: Serializer>(n: &Option<BigInt>, serializer: S) -> Result<S::Ok, S::Error> {
+        n.as_ref().map(super::decimal).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<BigInt>, D::Error> {
+        let Some(text) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
+        let hex = text.strip_prefix("0x").map(str::to_owned).or_else(|| Some(format!("-{}", text.strip_prefix("-0x")?)));
+        let parsed = hex.map_or_else(|| text.parse().ok(), |digits| BigInt::from_str_radix(&digits, 16).ok());
+        parsed.map(Some).ok_or_else(|| D::Error::custom(format!("not a whole number: {}", super::short(&text))))
     }
 }
 
@@ -210,7 +207,7 @@ pub(super) fn holds((low, high): &Ends, n: &BigInt) -> bool {
 }
 
 /// How many sequences with `min..=max` parts.
-fn sequences(what: &str, of: &[Strategy], min: &BigUint, max: &BigUint) -> Option<BigUint> {
+fn sequences(what: &str, of: &[Strategy], min: u64, max: u64) -> Option<BigUint> {
     let each = match (what, of) {
         ("lists", [part]) => part.size()?,
         ("binary", []) => BigUint::from(256u16),
@@ -242,7 +239,7 @@ impl std::fmt::Display for Strategy {
             Strategy::Tuples(parts) => write!(f, "tuples({})", listed(parts)),
             Strategy::Many { what, of, min, max, rest } => {
                 let mut parts: Vec<String> = of.iter().map(Strategy::to_string).collect();
-                if !min.is_zero() {
+                if *min != 0 {
                     parts.push(format!("min_size={min}"));
                 }
                 parts.extend(max.iter().map(|max| format!("max_size={max}")));

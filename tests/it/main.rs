@@ -1,0 +1,5 @@
+//! The integration tests, in one binary.
+
+mod facts;
+mod repo;
+mod sandbox;
