@@ -112,7 +112,8 @@ fn fixtures(view: &View<'_>, files: &[(RepoPath, Entry)], since: &[Change], top:
         let disk = digest::worktree(top, path.as_bytes()).ok().flatten();
         disk.and_then(|found| found.files.get(path).cloned()).as_ref() != Some(sha256)
     };
-    let on_disk = top.map(|top| known.iter().filter(|(path, sha256)| differs(top, path, sha256)).map(|(path, _)| (*path).clone()).collect());
+    let on_disk =
+        top.map(|top| known.iter().filter(|(path, sha256)| differs(top, path, sha256)).map(|(path, _)| (*path).clone()).collect());
     Ok(Fixtures {
         files: known.len(),
         sha256: digest::over(known.iter().map(|(path, sha256)| (path.as_bytes(), sha256.as_str()))),
