@@ -16,6 +16,9 @@ use clap::{Parser, Subcommand};
 
 use crate::finding::Exit;
 use crate::gate::GateError;
+use crate::gate::facts::Facts;
+use crate::gate::facts::memo::Memo;
+use crate::gate::run::{self, Outcome, Subject};
 use crate::repo::{Environment, Repo, RepoError};
 use crate::report;
 
@@ -117,4 +120,21 @@ fn open() -> Result<Repo, Failure> {
 fn environment() -> Result<Environment, Failure> {
     Environment::of_process()
         .map_err(|error| Failure { exit: Exit::Unreadable, says: format!("cannot tell the working directory: {error}") })
+}
+
+/// The layers of facts: none but this process when `cold`.
+fn facts(cold: bool) -> Facts {
+    if cold { Facts::cold() } else { Facts::layered(Memo::of_user(), None) }
+}
+
+/// Judges, with a progress line for long work.
+fn judge(repo: &Repo, facts: &Facts, subject: &Subject<'_>) -> Result<Outcome, Failure> {
+    let total = if let Subject::Commits(commits) = subject { commits.len() } else { 1 };
+    let progress = report::Progress::new("commits judged:", total);
+    let outcome = run::judge(repo, facts, subject, &|| progress.step())?;
+    drop(progress);
+    if outcome.distrusted {
+        report::fault("a stored fact was wrong and is gone; everything was judged again without any");
+    }
+    Ok(outcome)
 }

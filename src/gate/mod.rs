@@ -8,6 +8,7 @@ pub mod folder;
 pub mod judge;
 pub mod overview;
 mod policy;
+pub mod run;
 pub mod split;
 
 use crate::finding::Exit;

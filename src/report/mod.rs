@@ -16,25 +16,6 @@ pub use status::{Standing, status_json, status_text};
 pub use style::Style;
 pub use text::{plural, verdict as verdict_text};
 
-use crate::finding::Exit;
-use crate::gate::facts::Counts;
-use crate::gate::judge::Judgement;
-
-/// Everything one run of the judge says.
-pub struct Verdict {
-    /// One judgement a candidate, oldest first.
-    pub judgements: Vec<Judgement>,
-    /// Which layers answered.
-    pub facts: Counts,
-}
-
-impl Verdict {
-    /// The worst exit of all candidates.
-    pub fn exit(&self) -> Exit {
-        self.judgements.iter().map(Judgement::exit).fold(Exit::Clear, Exit::worst)
-    }
-}
-
 /// Standard output: what was asked for. A closed pipe is not an error of ours.
 pub fn out(text: &str) {
     let mut stdout = std::io::stdout().lock();
