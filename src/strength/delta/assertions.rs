@@ -2,11 +2,12 @@
 
 use crate::finding::Rule;
 use crate::strength::card::{Card, Kind};
-use crate::strength::cards::CardSet;
 use crate::strength::delta::claims::{self, Demands};
-use crate::strength::delta::pairing::Pair;
+use crate::strength::delta::pairing::{Pair, Sides};
 use crate::strength::delta::{Compared, Loss};
 
+/// A change that gains more demands than this is not searched for lost ones: they count as lost.
+const MOST_GAINS: usize = 200_000;
 /// At most this many lost assertions are quoted.
 const MOST_QUOTED: usize = 8;
 /// At most this many characters of one are quoted.
@@ -15,15 +16,14 @@ const MOST_TEXT: usize = 160;
 /// Both sides of a change, and what its tests demand that they did not demand before.
 pub(super) struct Ledger<'c> {
     pairs: &'c [Pair<'c>],
-    base: &'c CardSet,
-    patch: &'c CardSet,
+    sides: &'c Sides<'c>,
     gains: Option<Demands>,
 }
 
 impl<'c> Ledger<'c> {
     /// Nothing is computed before the first assertion is missed.
-    pub(super) fn new(pairs: &'c [Pair<'c>], base: &'c CardSet, patch: &'c CardSet) -> Self {
-        Ledger { pairs, base, patch, gains: None }
+    pub(super) fn new(pairs: &'c [Pair<'c>], sides: &'c Sides<'c>) -> Self {
+        Ledger { pairs, sides, gains: None }
     }
 
     /// Fewer assertions are weaker, unless each one that is gone is demanded elsewhere by the same change. A demand found elsewhere is used up.
@@ -43,7 +43,7 @@ impl<'c> Ledger<'c> {
 
     /// Texts of the base's assertions that are not demanded any more.
     fn lost(&mut self, base: &Card, patch: &Card) -> Vec<String> {
-        let mut here = claims::of_card(patch, self.patch);
+        let mut here = claims::of_card(patch, self.sides.patch).unwrap_or_default();
         let mut texts: Vec<&str> = patch.assertions.iter().map(|a| a.text.as_str()).collect();
         let mut lost = Vec::new();
         for (assertion, demands) in base.assertions.iter().zip(claims::of_assertions(base)) {
@@ -61,23 +61,27 @@ impl<'c> Ledger<'c> {
     }
 
     fn take_elsewhere(&mut self, demands: &[&claims::Demand]) -> bool {
-        let (pairs, base, patch) = (self.pairs, self.base, self.patch);
-        let gains = self.gains.get_or_insert_with(|| gains(pairs, base, patch));
+        let (pairs, sides) = (self.pairs, self.sides);
+        let gains = self.gains.get_or_insert_with(|| gains(pairs, sides));
         demands.iter().all(|demand| claims::take(gains, demand))
     }
 }
 
 /// What the change's tests demand more than before. A helper demands nothing by itself: it counts where a test calls it.
-fn gains(pairs: &[Pair<'_>], base: &CardSet, patch: &CardSet) -> Demands {
+fn gains(pairs: &[Pair<'_>], sides: &Sides<'_>) -> Demands {
     let mut gains = Demands::new();
     for (before, after) in pairs {
         let Some(after) = after.filter(|card| card.kind != Kind::Support) else { continue };
-        let mut now = claims::of_card(after, patch);
-        for (demand, times) in before.map(|card| claims::of_card(card, base)).unwrap_or_default() {
-            (0..times).for_each(|_| drop(claims::take(&mut now, &demand)));
+        let was = before.map_or_else(|| Some(Demands::new()), |card| claims::of_card(card, sides.base));
+        let Some((was, mut now)) = was.zip(claims::of_card(after, sides.patch)) else { continue };
+        for (demand, times) in was {
+            claims::take_times(&mut now, &demand, times);
         }
         for (demand, times) in now {
             *gains.entry(demand).or_default() += times;
+        }
+        if gains.len() > MOST_GAINS {
+            return Demands::new();
         }
     }
     gains

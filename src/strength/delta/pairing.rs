@@ -9,14 +9,23 @@ use crate::strength::cards::CardSet;
 /// Base and patch side of one check; one side is `None` when it vanished or is new.
 pub(super) type Pair<'c> = (Option<&'c Card>, Option<&'c Card>);
 
+/// The cards of both sides, and those that only another base of a merge has.
+pub(super) struct Sides<'c> {
+    pub(super) base: &'c CardSet,
+    pub(super) patch: &'c CardSet,
+    pub(super) beside: &'c CardSet,
+}
+
 /// Pairs in order of the base id, new ones last.
-pub(super) fn pairs<'c>(base: &'c CardSet, patch: &'c CardSet) -> Vec<Pair<'c>> {
+pub(super) fn pairs<'c>(sides: &Sides<'c>) -> Vec<Pair<'c>> {
+    let Sides { base, patch, beside } = *sides;
     let vanished: Vec<&Card> = base.cards().filter(|card| partner(card, patch).is_none()).collect();
-    let fresh: Vec<&Card> = patch.cards().filter(|card| partner(card, base).is_none()).collect();
+    let known = |card: &&Card| partner(card, base).is_some() || partner(card, beside).is_some();
+    let fresh: Vec<&Card> = patch.cards().filter(|card| !known(card)).collect();
     let moved = moves(&vanished, &fresh);
     let followed: BTreeSet<&PropId> = moved.values().map(|card| &card.prop_id).collect();
     let mut pairs: Vec<Pair<'c>> =
-        base.cards().map(|card| (Some(card), partner(card, patch).or_else(|| moved.get(&&card.prop_id).copied()))).collect();
+        base.cards().map(|card| (Some(card), partner(card, patch).or_else(|| moved.get(&card.prop_id).copied()))).collect();
     pairs.extend(fresh.into_iter().filter(|card| !followed.contains(&card.prop_id)).map(|card| (None, Some(card))));
     pairs
 }
