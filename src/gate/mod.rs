@@ -6,7 +6,9 @@ pub mod facts;
 mod fixtures;
 pub mod folder;
 pub mod judge;
+pub mod overview;
 mod policy;
+pub mod split;
 
 use crate::finding::Exit;
 use crate::repo::RepoError;

@@ -2,4 +2,5 @@
 
 mod facts;
 mod repo;
+#[cfg(test)]
 mod sandbox;
