@@ -2,11 +2,13 @@
 
 pub mod candidate;
 mod cards;
+pub mod digests;
 pub mod facts;
 mod fixtures;
 pub mod folder;
 pub mod judge;
 mod policy;
+pub mod sides;
 
 use crate::finding::Exit;
 use crate::repo::RepoError;

@@ -1,5 +1,7 @@
 //! The integration tests, in one binary.
 
+mod digest;
 mod facts;
+mod partition;
 mod repo;
 mod sandbox;
