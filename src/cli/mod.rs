@@ -7,6 +7,8 @@ mod hook;
 mod init;
 mod partition;
 mod paths;
+mod split;
+mod status;
 mod uninstall;
 
 use std::ffi::OsString;
@@ -40,6 +42,8 @@ Exit codes: 0 clear, 2 refused, 3 review (only new tests), 4 waived (a human mer
 #[derive(Subcommand)]
 enum Command {
     Check(check::Args),
+    Split(split::Args),
+    Status(status::Args),
     Init(init::Args),
     Uninstall(uninstall::Args),
     Partition(partition::Args),
@@ -52,6 +56,12 @@ enum Command {
 struct Failure {
     exit: Exit,
     says: String,
+}
+
+impl Failure {
+    fn usage(says: impl Into<String>) -> Self {
+        Failure { exit: Exit::Usage, says: says.into() }
+    }
 }
 
 impl From<RepoError> for Failure {
@@ -89,6 +99,8 @@ fn answer(args: Vec<OsString>) -> u8 {
     };
     let done = match cli.command {
         Command::Check(args) => check::run(&args),
+        Command::Split(args) => split::run(&args),
+        Command::Status(args) => status::run(&args),
         Command::Init(args) => init::run(&args),
         Command::Uninstall(args) => uninstall::run(&args),
         Command::Partition(args) => partition::run(&args),

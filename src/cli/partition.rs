@@ -8,7 +8,7 @@ use crate::gate::candidate::Candidate;
 use crate::gate::sides;
 use crate::repo::Repo;
 use crate::report;
-use crate::tree::{Change, RepoPath};
+use crate::tree::{Change, Oid, RepoPath};
 
 /// Print the side of each path that is staged, that a commit changed, or that is named.
 #[derive(clap::Args)]
@@ -37,21 +37,25 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let environment = environment()?;
     let repo = Repo::open(&environment)?;
-    let candidate = match &args.rev {
-        Some(rev) => Candidate::commit(&repo, &repo.resolve(rev)?)?.ok_or_else(|| Failure {
-            exit: Exit::Unreadable,
-            says: format!("{rev}: the clone is shallow here, its parents cannot be seen"),
-        })?,
-        None if args.paths.is_empty() => Candidate::staged(&repo)?,
+    let (base, own) = match &args.rev {
+        Some(rev) => {
+            let shallow =
+                || Failure { exit: Exit::Unreadable, says: format!("{rev}: the clone is shallow here, its parents cannot be seen") };
+            changed(&Candidate::commit(&repo, &repo.resolve(rev)?)?.ok_or_else(shallow)?)
+        }
+        None if args.paths.is_empty() => changed(&Candidate::staged(&repo)?),
         None => {
             let named = |path: &OsString| -> Result<Change, Failure> {
                 Ok(Change { path: RepoPath::new(paths::from_root(&environment, &repo, path)?), old: None, new: None })
             };
-            let changes = args.paths.iter().map(named).collect::<Result<_, _>>()?;
-            Candidate::proposed(repo.head()?.as_ref(), changes)
+            (repo.head()?, args.paths.iter().map(named).collect::<Result<_, _>>()?)
         }
     };
-    let partition = sides::partition(&repo, &candidate)?;
+    let partition = sides::partition(&repo, base.as_ref(), &own)?;
     report::out(&if args.json { report::json(&report::partition_json(&partition)) } else { report::partition_text(&partition) });
     Ok(Exit::Clear)
+}
+
+fn changed(candidate: &Candidate) -> (Option<Oid>, Vec<Change>) {
+    (candidate.base().cloned(), candidate.own())
 }

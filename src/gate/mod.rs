@@ -7,8 +7,10 @@ pub mod facts;
 mod fixtures;
 pub mod folder;
 pub mod judge;
+pub mod overview;
 mod policy;
 pub mod sides;
+pub mod split;
 
 use crate::finding::Exit;
 use crate::repo::RepoError;

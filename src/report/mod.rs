@@ -4,6 +4,7 @@ mod json;
 mod listing;
 mod progress;
 mod setup;
+mod status;
 mod style;
 mod text;
 
@@ -13,6 +14,7 @@ pub use json::verdict as verdict_json;
 pub use listing::{digest_json, folder, partition_json, partition_text};
 pub use progress::Progress;
 pub use setup::{installed, undone};
+pub use status::{Standing, status_json, status_text};
 pub use style::Style;
 pub use text::{plural, verdict as verdict_text};
 

@@ -4,4 +4,5 @@ mod digest;
 mod facts;
 mod partition;
 mod repo;
+#[cfg(test)]
 mod sandbox;
