@@ -2,8 +2,11 @@
 
 mod check;
 mod completions;
+mod digest;
 mod hook;
 mod init;
+mod partition;
+mod paths;
 mod split;
 mod status;
 mod uninstall;
@@ -46,6 +49,8 @@ enum Command {
     Status(status::Args),
     Init(init::Args),
     Uninstall(uninstall::Args),
+    Partition(partition::Args),
+    Digest(digest::Args),
     Hook(hook::Args),
     Completions(completions::Args),
 }
@@ -101,6 +106,8 @@ fn answer(args: Vec<OsString>) -> u8 {
         Command::Status(args) => status::run(&args),
         Command::Init(args) => init::run(&args),
         Command::Uninstall(args) => uninstall::run(&args),
+        Command::Partition(args) => partition::run(&args),
+        Command::Digest(args) => digest::run(&args),
         Command::Completions(args) => Ok(completions::run(&args)),
         Command::Hook(args) => return hook::run(&args),
     };

@@ -1,6 +1,7 @@
 //! Owns printing: the only room that writes to standard output or error.
 
 mod json;
+mod listing;
 mod progress;
 mod setup;
 mod status;
@@ -10,6 +11,7 @@ mod text;
 use std::io::{IsTerminal as _, Write as _};
 
 pub use json::verdict as verdict_json;
+pub use listing::{digest_json, folder, partition_json, partition_text};
 pub use progress::Progress;
 pub use setup::{installed, undone};
 pub use status::{Standing, status_json, status_text};
