@@ -1,8 +1,7 @@
 //! `seedgate init`: puts the hooks in.
 
-use crate::cli::Failure;
+use crate::cli::{Failure, environment};
 use crate::finding::Exit;
-use crate::repo::Environment;
 use crate::repo::hooks::{self, HookError, Place, Request, Wish};
 use crate::report;
 
@@ -38,7 +37,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     })?;
     let wishes = wishes(args);
     let request = Request { program: &program, policy: include_str!("../../templates/config.toml"), wishes: &wishes };
-    let done = hooks::install(Place::find(&Environment::of_process()?)?, &request)?;
+    let done = hooks::install(Place::find(&environment()?)?, &request)?;
     report::out(&report::installed(&done, args.dry_run, report::out_style()));
     Ok(if done.is_whole() { Exit::Clear } else { Exit::Unavailable })
 }

@@ -4,6 +4,8 @@ mod check;
 mod completions;
 mod hook;
 mod init;
+mod split;
+mod status;
 mod uninstall;
 
 use std::ffi::OsString;
@@ -37,6 +39,8 @@ Exit codes: 0 clear, 2 refused, 3 review (only new tests), 4 waived (a human mer
 #[derive(Subcommand)]
 enum Command {
     Check(check::Args),
+    Split(split::Args),
+    Status(status::Args),
     Init(init::Args),
     Uninstall(uninstall::Args),
     Hook(hook::Args),
@@ -49,9 +53,15 @@ struct Failure {
     says: String,
 }
 
+impl Failure {
+    fn usage(says: impl Into<String>) -> Self {
+        Failure { exit: Exit::Usage, says: says.into() }
+    }
+}
+
 impl From<RepoError> for Failure {
     fn from(error: RepoError) -> Self {
-        Failure { exit: error.exit(), says: error.to_string() }
+        GateError::from(error).into()
     }
 }
 
@@ -84,6 +94,8 @@ fn answer(args: Vec<OsString>) -> u8 {
     };
     let done = match cli.command {
         Command::Check(args) => check::run(&args),
+        Command::Split(args) => split::run(&args),
+        Command::Status(args) => status::run(&args),
         Command::Init(args) => init::run(&args),
         Command::Uninstall(args) => uninstall::run(&args),
         Command::Completions(args) => Ok(completions::run(&args)),
@@ -98,5 +110,11 @@ fn answer(args: Vec<OsString>) -> u8 {
 
 /// The repository that git means here.
 fn open() -> Result<Repo, Failure> {
-    Ok(Repo::open(&Environment::of_process()?)?)
+    Ok(Repo::open(&environment()?)?)
+}
+
+/// What git told this process.
+fn environment() -> Result<Environment, Failure> {
+    Environment::of_process()
+        .map_err(|error| Failure { exit: Exit::Unreadable, says: format!("cannot tell the working directory: {error}") })
 }

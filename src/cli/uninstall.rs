@@ -1,8 +1,7 @@
 //! `seedgate uninstall`: takes the hooks out.
 
-use crate::cli::Failure;
+use crate::cli::{Failure, environment};
 use crate::finding::Exit;
-use crate::repo::Environment;
 use crate::repo::hooks::{self, Place};
 use crate::report;
 
@@ -14,7 +13,7 @@ Exit codes: 0 nothing of Seedgate's is left among the hooks, 65 something here c
 pub(super) struct Args {}
 
 pub(super) fn run(_args: &Args) -> Result<Exit, Failure> {
-    let done = hooks::uninstall(Place::find(&Environment::of_process()?)?)?;
+    let done = hooks::uninstall(Place::find(&environment()?)?)?;
     report::out(&report::undone(&done, report::out_style()));
     Ok(Exit::Clear)
 }

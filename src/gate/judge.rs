@@ -82,7 +82,7 @@ impl<'a> Judge<'a> {
         let mut findings: Vec<Finding> = partition.mixed().into_iter().collect();
         findings.extend(policy::changed(&partition.paths(Side::Policy)));
         let views = (View { tree: &base, facts: self.facts, policy: &policy }, View { tree: &patch, facts: self.facts, policy: &policy });
-        let twins = |path: &RepoPath| if self.folds { base.entry_folded(path) } else { Ok(Vec::new()) };
+        let twins = |path: &RepoPath| if self.folds { base.entries_folded(path) } else { Ok(Vec::new()) };
         findings.extend(self.weakenings(candidate, &own, &views, &twins)?);
         let changed: Vec<RepoPath> = own.iter().map(|change| change.path.clone()).collect();
         let mut findings = waiver::settle(&patch, &changed, findings)?;
@@ -94,6 +94,11 @@ impl<'a> Judge<'a> {
             findings,
             error: None,
         })
+    }
+
+    /// The policy a candidate is judged by.
+    pub(super) fn policy_of(&self, candidate: &Candidate) -> Result<Rc<Policy>, GateError> {
+        self.policy(&self.repo.tree(candidate.base())?, &candidate.own())
     }
 
     fn policy(&self, base: &dyn Tree, own: &[Change]) -> Result<Rc<Policy>, GateError> {
@@ -150,7 +155,7 @@ impl<'a> Judge<'a> {
 
     fn links(&self, candidate: &Candidate) -> Result<Vec<(RepoPath, Entry)>, GateError> {
         Ok(match candidate.commit {
-            None => self.repo.staged_symlinks(candidate.base())?,
+            None => self.repo.staged_symlinks()?,
             Some(_) => self.repo.symlinks(candidate.base())?,
         })
     }

@@ -4,8 +4,11 @@ pub mod candidate;
 mod cards;
 pub mod facts;
 mod fixtures;
+pub mod folder;
 pub mod judge;
+pub mod overview;
 mod policy;
+pub mod split;
 
 use crate::finding::Exit;
 use crate::repo::RepoError;
@@ -34,8 +37,9 @@ impl GateError {
     /// The exit this error asks for: bad input is 65, what is missing outside 69, the rest 70.
     pub fn exit(&self) -> Exit {
         match self {
-            GateError::Repo(error) => error.exit(),
-            GateError::Tree(_) | GateError::Settings(_) | GateError::Snapshot(_) => Exit::Unreadable,
+            GateError::Repo(RepoError::NoGit) => Exit::Unavailable,
+            GateError::Repo(RepoError::Git(_)) => Exit::Fault,
+            GateError::Repo(_) | GateError::Tree(_) | GateError::Settings(_) | GateError::Snapshot(_) => Exit::Unreadable,
         }
     }
 }

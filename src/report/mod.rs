@@ -3,6 +3,7 @@
 mod json;
 mod progress;
 mod setup;
+mod status;
 mod style;
 mod text;
 
@@ -11,6 +12,7 @@ use std::io::{IsTerminal as _, Write as _};
 pub use json::verdict as verdict_json;
 pub use progress::Progress;
 pub use setup::{installed, undone};
+pub use status::{Standing, status_json, status_text};
 pub use style::Style;
 pub use text::{plural, verdict as verdict_text};
 
