@@ -5,6 +5,7 @@ mod cards;
 pub mod facts;
 mod fixtures;
 pub mod folder;
+pub mod inventory;
 pub mod judge;
 pub mod overview;
 mod policy;

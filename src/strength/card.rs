@@ -184,5 +184,5 @@ fn id_parts(id: &PropId) -> (&str, &str) {
     let text = id.0.as_str();
     let file = |at: &usize| text[..*at].rsplit('/').next().is_some_and(|name| name.contains('.'));
     let cut = text.match_indices("::").map(|(at, _)| at).find(file).or_else(|| text.find("::"));
-    cut.map_or((text, text), |at| (&text[..at], &text[at + 2..]))
+    cut.map_or(("", text), |at| (&text[..at], &text[at + 2..]))
 }
