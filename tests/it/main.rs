@@ -4,3 +4,4 @@ mod facts;
 mod repo;
 #[cfg(test)]
 mod sandbox;
+mod strength;

@@ -1,7 +1,9 @@
 //! Owns what a card provably demands: its claims, one for each row, with those of the helpers it calls.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::digest;
 use crate::strength::card::{Call, Card, Claim};
 use crate::strength::cards::CardSet;
 use crate::strength::delta::tokens;
@@ -33,10 +35,11 @@ pub(super) fn of_assertions(card: &Card) -> Vec<Vec<Demand>> {
     if is_too_large(card) {
         return demands;
     }
+    let tables = Tables::of(card);
     let mut told = 0;
     for claim in &card.claims {
         let Some(of_one) = demands.get_mut(claim.assertion) else { continue };
-        let all = rows(&written(claim), &card.domain.tables);
+        let all = rows(&written(claim), &tables);
         told += all.len();
         if told <= MOST_DEMANDS {
             of_one.extend(all);
@@ -79,8 +82,9 @@ fn within(card: &Card, side: &CardSet, depth: usize) -> Option<Vec<Demand>> {
     if is_too_large(card) {
         return None;
     }
+    let tables = Tables::of(card);
     let mut tell = |demand: &Demand| {
-        all.extend(rows(demand, &card.domain.tables));
+        all.extend(rows(demand, &tables));
         (all.len() <= MOST_DEMANDS).then_some(())
     };
     for claim in &card.claims {
@@ -116,29 +120,42 @@ fn replace(demand: &Demand, values: &BTreeMap<&str, &str>) -> Demand {
     Demand { text: told(&demand.text), setup: demand.setup.iter().map(told).collect() }
 }
 
+/// The tables of a card, and a word for all of them that is made at most once.
+struct Tables<'c> {
+    all: &'c [Table],
+    word: OnceCell<String>,
+}
+
+impl<'c> Tables<'c> {
+    fn of(card: &'c Card) -> Self {
+        Tables { all: &card.domain.tables, word: OnceCell::new() }
+    }
+
+    /// Equal words mean equal tables.
+    fn word(&self) -> &str {
+        self.word.get_or_init(|| digest::sha256_hex(&serde_json::to_vec(self.all).unwrap_or_default()))
+    }
+}
+
 /// One demand for each row of the tables that give its names their values.
-fn rows(demand: &Demand, tables: &[Table]) -> Vec<Demand> {
+fn rows(demand: &Demand, tables: &Tables<'_>) -> Vec<Demand> {
     let (names, hidden) = free_names(demand);
-    let used: Vec<&Table> =
-        tables.iter().filter(|t| t.rows.is_empty() || t.names.iter().any(|name| names.contains(name.as_str()))).collect();
-    let count = used.iter().fold(1_usize, |count, table| count.saturating_mul(table.rows.len()));
-    let whole = used.iter().all(|table| table.rest.is_empty());
-    if used.is_empty() && (tables.is_empty() || !hidden) {
+    let gives = |table: &&Table| table.rows.is_empty() || table.names.iter().any(|name| names.contains(name.as_str()));
+    let used: Vec<&Table> = tables.all.iter().filter(gives).collect();
+    if used.is_empty() && (tables.all.is_empty() || !hidden) {
         return vec![demand.clone()];
     }
-    let mut all = Vec::new();
-    if (1..=MOST_ROWS).contains(&count) && !hidden {
-        all = vec![demand.clone()];
-        for table in &used {
-            all = all.iter().flat_map(|demand| table.rows.iter().map(|row| with_row(demand, table, row))).collect();
-        }
-        if whole {
-            return all;
-        }
+    let count = used.iter().fold(1_usize, |count, table| count.saturating_mul(table.rows.len()));
+    let each = !hidden && (1..=MOST_ROWS).contains(&count);
+    let mut all = if each { vec![demand.clone()] } else { Vec::new() };
+    for table in used.iter().filter(|_| each) {
+        all = all.iter().flat_map(|demand| table.rows.iter().map(|row| with_row(demand, table, row))).collect();
     }
-    let mut general = demand.clone();
-    general.setup.push(format!("for every row of {}", serde_json::to_string(tables).unwrap_or_default()));
-    all.push(general);
+    if !each || used.iter().any(|table| !table.rest.is_empty()) {
+        let mut general = demand.clone();
+        general.setup.push(format!("for every row of {}", tables.word()));
+        all.push(general);
+    }
     all
 }
 
