@@ -3,8 +3,11 @@
 mod cards;
 mod check;
 mod completions;
+mod digest;
 mod hook;
 mod init;
+mod partition;
+mod paths;
 mod split;
 mod status;
 mod uninstall;
@@ -18,6 +21,9 @@ use clap::{Parser, Subcommand};
 
 use crate::finding::Exit;
 use crate::gate::GateError;
+use crate::gate::facts::Facts;
+use crate::gate::facts::memo::Memo;
+use crate::gate::run::{self, Outcome, Subject};
 use crate::repo::{Environment, Repo, RepoError};
 use crate::report;
 
@@ -49,6 +55,8 @@ enum Command {
     Status(status::Args),
     Init(init::Args),
     Uninstall(uninstall::Args),
+    Partition(partition::Args),
+    Digest(digest::Args),
     Hook(hook::Args),
     Completions(completions::Args),
 }
@@ -106,6 +114,8 @@ fn answer(args: Vec<OsString>) -> u8 {
         Command::Status(args) => status::run(&args),
         Command::Init(args) => init::run(&args),
         Command::Uninstall(args) => uninstall::run(&args),
+        Command::Partition(args) => partition::run(&args),
+        Command::Digest(args) => digest::run(&args),
         Command::Completions(args) => Ok(completions::run(&args)),
         Command::Hook(args) => return hook::run(&args),
     };
@@ -125,4 +135,21 @@ fn open() -> Result<Repo, Failure> {
 fn environment() -> Result<Environment, Failure> {
     Environment::of_process()
         .map_err(|error| Failure { exit: Exit::Unreadable, says: format!("cannot tell the working directory: {error}") })
+}
+
+/// The layers of facts: none but this process when `cold`.
+fn facts(cold: bool) -> Facts {
+    if cold { Facts::cold() } else { Facts::layered(Memo::of_user(), None) }
+}
+
+/// Judges, with a progress line for long work.
+fn judge(repo: &Repo, facts: &Facts, subject: &Subject<'_>) -> Result<Outcome, Failure> {
+    let total = if let Subject::Commits(commits) = subject { commits.len() } else { 1 };
+    let progress = report::Progress::new("commits judged:", total);
+    let outcome = run::judge(repo, facts, subject, &|| progress.step())?;
+    drop(progress);
+    if outcome.distrusted {
+        report::fault("a stored fact was wrong and is gone; everything was judged again without any");
+    }
+    Ok(outcome)
 }

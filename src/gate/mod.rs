@@ -2,6 +2,7 @@
 
 pub mod candidate;
 mod cards;
+pub mod digests;
 pub mod facts;
 mod fixtures;
 pub mod folder;
@@ -9,6 +10,8 @@ pub mod inventory;
 pub mod judge;
 pub mod overview;
 mod policy;
+pub mod run;
+pub mod sides;
 pub mod split;
 
 use crate::finding::Exit;
