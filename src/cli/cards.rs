@@ -3,9 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::cli::{Failure, open};
+use crate::cli::{self, Failure, open};
 use crate::finding::Exit;
-use crate::gate::facts::Facts;
 use crate::gate::inventory::{self, Inventory};
 use crate::report;
 use crate::strength::cards::{CardSet, CardsError};
@@ -140,11 +139,13 @@ fn show(args: &Show) -> Result<Exit, Failure> {
 
 fn measure(rev: &str) -> Result<Inventory, Failure> {
     let repo = open()?;
-    let facts = Facts::cold();
-    if rev == "index" {
-        return Ok(inventory::of_index(&repo, &facts)?);
-    }
-    Ok(inventory::of_commit(&repo, &repo.resolve(rev)?, &facts)?)
+    let facts = cli::facts(false);
+    let inventory = match rev {
+        "index" => inventory::of_index(&repo, &facts)?,
+        rev => inventory::of_commit(&repo, &repo.resolve(rev)?, &facts)?,
+    };
+    facts.flush();
+    Ok(inventory)
 }
 
 fn read(path: &Path) -> Result<CardSet, Failure> {

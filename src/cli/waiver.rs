@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::cli::{Failure, open};
+use crate::cli::{self, Failure, open};
 use crate::finding::{Exit, Finding, PropId, Rule};
 use crate::gate::GateError;
 use crate::gate::candidate::Candidate;
-use crate::gate::facts::Facts;
-use crate::gate::judge::{Judge, Judgement};
+use crate::gate::run::Subject;
 use crate::repo::Repo;
 use crate::report;
 use crate::strength::cards;
@@ -114,12 +113,15 @@ fn chosen<'f>(args: &New, open: &'f [Finding]) -> Result<Vec<&'f Finding>, Failu
 }
 
 fn findings(repo: &Repo, base: Option<&str>, head: &str) -> Result<Vec<Finding>, Failure> {
-    let facts = Facts::cold();
-    let judge = Judge::new(repo, &facts)?;
-    let judgements: Vec<Judgement> = match base {
-        Some(base) => repo.range(&repo.resolve(base)?, &repo.resolve(head)?)?.iter().map(|oid| judge.commit(oid)).collect(),
-        None => vec![judge.candidate(&Candidate::staged(repo)?)?],
+    let facts = cli::facts(false);
+    let judgements = match base {
+        Some(base) => {
+            let commits = repo.range(&repo.resolve(base)?, &repo.resolve(head)?)?;
+            cli::judge(repo, &facts, &Subject::Commits(&commits))?.judgements
+        }
+        None => cli::judge(repo, &facts, &Subject::Index)?.judgements,
     };
+    facts.flush();
     if let Some((exit, says)) = judgements.iter().find_map(|judgement| judgement.error.clone()) {
         return Err(Failure { exit, says });
     }

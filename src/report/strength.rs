@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use crate::gate::facts::Counts;
 use crate::gate::judge::Judgement;
+use crate::gate::run::Outcome;
+use crate::report::Style;
 use crate::report::text::{line_of, plural, verdict};
-use crate::report::{Style, Verdict};
 use crate::strength::card::{Card, Kind};
 use crate::strength::delta::Delta;
 use crate::strength::domain::Interval;
@@ -17,7 +18,8 @@ const KEYS: usize = 20;
 /// A comparison of cards: the verdict, then what moved without a loss.
 pub fn delta_text(delta: &Delta, style: Style) -> String {
     let judgement = Judgement { commit: None, subject: String::new(), parents: Vec::new(), findings: delta.findings(), error: None };
-    let mut text = verdict(&Verdict { judgements: vec![judgement], facts: Counts::default() }, "cards", style);
+    let outcome = Outcome { judgements: vec![judgement], facts: Counts::default(), distrusted: false };
+    let mut text = verdict(&outcome, "cards", style);
     let held: Vec<_> = delta.moves.iter().filter(|change| change.losses.is_empty() && !change.notes.is_empty()).collect();
     for change in held {
         let id = change.base.as_ref().map_or("", |card| card.prop_id.0.as_str());

@@ -159,7 +159,7 @@ fn card_files_are_written_compared_and_recorded() {
 #[test]
 fn an_opaque_domain_under_the_strict_property_paths_stops_a_snapshot_by_name() {
     let sandbox = shop();
-    sandbox.write(".seedgate/config.toml", "properties = [\"tests/properties/**\"]\n");
+    sandbox.write(".seedgate/config.toml", "schema = \"seedgate.config/1\"\nproperties = [\"tests/properties/**\"]\n");
     sandbox.write(
         "tests/properties/test_odd.py",
         "from hypothesis import given\nfrom shop.gen import things\n\n@given(things())\ndef test_odd(thing):\n    assert thing\n",
