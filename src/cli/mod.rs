@@ -1,5 +1,6 @@
 //! Owns the command line: one file a command, no logic.
 
+mod cards;
 mod check;
 mod completions;
 mod digest;
@@ -10,6 +11,7 @@ mod paths;
 mod split;
 mod status;
 mod uninstall;
+mod waiver;
 
 use std::ffi::OsString;
 use std::panic;
@@ -46,6 +48,10 @@ Exit codes: 0 clear, 2 refused, 3 review (only new tests), 4 waived (a human mer
 enum Command {
     Check(check::Args),
     Split(split::Args),
+    #[command(subcommand)]
+    Cards(cards::Command),
+    #[command(subcommand)]
+    Waiver(waiver::Command),
     Status(status::Args),
     Init(init::Args),
     Uninstall(uninstall::Args),
@@ -103,6 +109,8 @@ fn answer(args: Vec<OsString>) -> u8 {
     let done = match cli.command {
         Command::Check(args) => check::run(&args),
         Command::Split(args) => split::run(&args),
+        Command::Cards(command) => cards::run(&command),
+        Command::Waiver(command) => waiver::run(&command),
         Command::Status(args) => status::run(&args),
         Command::Init(args) => init::run(&args),
         Command::Uninstall(args) => uninstall::run(&args),

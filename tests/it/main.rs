@@ -6,3 +6,4 @@ mod partition;
 mod repo;
 #[cfg(test)]
 mod sandbox;
+mod strength;
