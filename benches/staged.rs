@@ -41,8 +41,8 @@ fn row(files: usize) {
     repository(top, files);
     let this = std::env::current_exe().expect("a path");
     let ours = || vec![this.as_os_str().to_owned(), "once".into(), top.into()];
-    let gits = || {
-        ["git", "-C"].map(Into::into).into_iter().chain([top.into()]).chain(["diff", "--cached", "--name-only"].map(Into::into)).collect()
+    let gits = || -> Vec<std::ffi::OsString> {
+        vec!["git".into(), "-C".into(), top.into(), "diff".into(), "--cached".into(), "--name-only".into()]
     };
     assert_eq!(staged(top), 1, "one path is staged");
     let repo = Repo::open(&Environment::at(top)).expect("a repository");
@@ -50,13 +50,13 @@ fn row(files: usize) {
     let inside = median(|| drop(repo.reopen().expect("a repository").staged(head.as_ref()).expect("a readable index")));
     let (mut process, mut git) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
-        process.push(timed(|| run(ours())));
-        git.push(timed(|| run(gits())));
+        process.push(timed(|| run(&ours())));
+        git.push(timed(|| run(&gits())));
     }
     let (process, git) = (middle(process), middle(git));
     let ratio = process.as_secs_f64() / git.as_secs_f64();
     print!("{files:>8} {inside:>12.2?} {process:>12.2?} {git:>12.2?} {ratio:>8.2}");
-    match (instructions(ours()), instructions(gits())) {
+    match (instructions(&ours()), instructions(&gits())) {
         (Some(ours), Some(gits)) => println!(" {ours:>14} {gits:>14} {:>8.3}", float(ours) / float(gits)),
         _ => println!(" (no valgrind)"),
     }
@@ -96,7 +96,7 @@ fn repository(top: &Path, files: usize) {
     git(&["write-tree"], b"");
 }
 
-fn run(line: Vec<std::ffi::OsString>) {
+fn run(line: &[std::ffi::OsString]) {
     let status = Command::new(&line[0]).args(&line[1..]).stdout(Stdio::null()).status().expect("a process");
     assert!(status.success());
 }
@@ -117,7 +117,7 @@ fn middle(mut times: Vec<Duration>) -> Duration {
 }
 
 /// Instructions that callgrind counts in a whole process.
-fn instructions(line: Vec<std::ffi::OsString>) -> Option<u64> {
+fn instructions(line: &[std::ffi::OsString]) -> Option<u64> {
     let mut command = Command::new("valgrind");
     command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).args(line).stdout(Stdio::null());
     let output = command.stderr(Stdio::piped()).output().ok().filter(|output| output.status.success())?;

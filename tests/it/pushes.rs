@@ -45,6 +45,9 @@ fn update(sandbox: &Sandbox, local: &str, remote: &str) -> RefUpdate {
     RefUpdate { local_ref: local.into(), local: id(local), remote_ref: b"refs/heads/x".to_vec(), remote: id(remote) }
 }
 
+/// Why, the lines of the hook's input, the record, and the names of the commits that the push brings.
+type Row<'t> = (&'t str, &'t [(&'t str, &'t str)], &'t [&'t str], &'t str);
+
 /// The names of commits, in order.
 fn names(repo: &Repo, commits: &[Oid]) -> Vec<String> {
     commits.iter().map(|oid| repo.commit(oid).expect("readable").subject).collect()
@@ -61,7 +64,7 @@ fn a_push_brings_what_its_new_values_reach_and_its_old_values_and_the_record_do_
         // Another remote has everything: that excludes nothing.
         sandbox.git(["update-ref", "refs/remotes/origin/main", "main"]);
         let repo = sandbox.open();
-        let table: &[(&str, &[(&str, &str)], &[&str], &str)] = &[
+        let table: &[Row] = &[
             ("a new branch", &[("main", "-")], &["c1"], "c2 c3 c4 c5"),
             ("a new branch of an old repository without a record", &[("c1", "-")], &[], "c0 c1"),
             ("an existing branch", &[("main", "c3")], &[], "c4 c5"),

@@ -71,7 +71,7 @@ fn repositories_that_libgit2_cannot_read_are_read_through_git_alike() {
             }
             assert_eq!(paths(&repo.staged(Some(&second)).expect("readable")), ["src/app.py"], "{init:?}");
             assert_eq!(paths(&repo.changes(Some(&first), Some(&second)).expect("readable")), ["src/app.py"], "{init:?}");
-            assert_eq!(repo.range(&first, &second).expect("readable"), [second.clone()], "{init:?}");
+            assert_eq!(repo.range(&first, &second).expect("readable"), std::slice::from_ref(&second), "{init:?}");
             assert_eq!(repo.merge_base(&first, &second).expect("readable"), Some(first.clone()), "{init:?}");
             let commit = repo.commit(&second).expect("readable");
             assert_eq!((commit.subject.as_str(), &commit.parents[..]), ("second", &[first.clone()][..]), "{init:?}");
@@ -271,7 +271,7 @@ fn nothing_that_the_repository_configures_is_run() {
         assert_eq!(repo.range(&first, &second).expect("readable").len(), 1);
         assert_eq!(repo.tips().expect("readable").len(), 1);
         let made = repo.write_tree_with(Some(&first), &repo.changes(Some(&first), Some(&second)).expect("readable")).expect("written");
-        let commit = repo.commit_tree(&made, &[second.clone()], None, b"made\n").expect("written");
+        let commit = repo.commit_tree(&made, std::slice::from_ref(&second), None, b"made\n").expect("written");
         repo.update_ref_checked("refs/heads/made", &commit, None, "made").expect("moved");
         repo.update_ref_checked("refs/heads/made", &second, Some(&commit), "moved").expect("moved");
         sandbox.git(["-c", "core.hooksPath=/dev/null", "update-ref", "-d", "refs/heads/made"]);
@@ -291,7 +291,7 @@ fn case_twins_of_a_path_are_found_in_every_folder_that_folds_alike() {
         "tests/Straße",
         "tests/STRASSE",
     ];
-    let lines: String = all.iter().map(|path| format!("100644 {}\t{path}\n", blob.trim())).collect();
+    let lines = all.map(|path| format!("100644 {}\t{path}\n", blob.trim())).concat();
     sandbox.git_with(["update-index", "--index-info"], &[], lines.as_bytes());
     sandbox.git(["commit", "-q", "-m", "twins"]);
     let (repo, head) = (sandbox.open(), sandbox.oid(["rev-parse", "HEAD"]));
