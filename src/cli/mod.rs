@@ -1,9 +1,93 @@
 //! Owns the command line: one file a command, no logic.
 
+mod check;
+mod hook;
+
 use std::ffi::OsString;
+use std::panic;
 use std::process::ExitCode;
 
-/// Runs the command that the arguments name.
-pub fn run(_args: Vec<OsString>) -> ExitCode {
-    ExitCode::from(70)
+use clap::{Parser, Subcommand};
+
+use crate::finding::Exit;
+use crate::gate::GateError;
+use crate::repo::{Environment, Repo, RepoError};
+use crate::report;
+
+/// Refuses commits that mix production and test paths or weaken a property, unless a waiver names the exact old and new card.
+#[derive(Parser)]
+#[command(name = "seedgate", version, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "Examples:
+  seedgate init                                  install the hooks in this repository
+  seedgate check                                 judge what is staged
+  seedgate check --base origin/main --head HEAD  judge every commit of a branch, as a merge check does
+  seedgate split -m 'round half up'              make two commits of a mixed index
+  seedgate waiver new --all                      draft a waiver for each refused weakening
+
+Exit codes: 0 clear, 2 refused, 3 review (only new tests), 4 waived (a human merges), 64 usage, 65 unreadable input, 69 unavailable, 70 fault.";
+
+#[derive(Subcommand)]
+enum Command {
+    Check(check::Args),
+    Hook(hook::Args),
+}
+
+/// Why a command ended without its answer, in one sentence, with the exit it asks for.
+struct Failure {
+    exit: Exit,
+    says: String,
+}
+
+impl From<RepoError> for Failure {
+    fn from(error: RepoError) -> Self {
+        Failure { exit: error.exit(), says: error.to_string() }
+    }
+}
+
+impl From<GateError> for Failure {
+    fn from(error: GateError) -> Self {
+        Failure { exit: error.exit(), says: error.to_string() }
+    }
+}
+
+/// Runs the command that the arguments name and answers its exit code. A panic is a fault like any other: it never ends in 101.
+pub fn run(args: Vec<OsString>) -> ExitCode {
+    panic::set_hook(Box::new(|info| {
+        let place = info.location().map_or_else(String::new, |at| format!(" at {}:{}", at.file(), at.line()));
+        report::fault(&format!("this is a bug in seedgate{place}; the change was not judged and does not pass"));
+    }));
+    let exit = panic::catch_unwind(|| answer(args)).unwrap_or(Exit::Fault);
+    ExitCode::from(exit.code())
+}
+
+fn answer(args: Vec<OsString>) -> Exit {
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(error) if error.use_stderr() => {
+            report::err(&error.render().to_string());
+            return Exit::Usage;
+        }
+        Err(help) => {
+            report::out(&help.render().to_string());
+            return Exit::Clear;
+        }
+    };
+    let done = match cli.command {
+        Command::Check(args) => check::run(&args),
+        Command::Hook(args) => return hook::run(&args),
+    };
+    done.unwrap_or_else(|failure| {
+        report::fault(&failure.says);
+        failure.exit
+    })
+}
+
+/// The repository that git means here.
+fn open() -> Result<Repo, Failure> {
+    Ok(Repo::open(&Environment::of_process()?)?)
 }

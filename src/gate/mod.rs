@@ -1,5 +1,42 @@
 //! Owns judging: facts from wherever they are warm, and the verdict made of them.
 
+pub mod candidate;
+mod cards;
 pub mod facts;
+mod fixtures;
 pub mod folder;
 pub mod judge;
+mod policy;
+
+use crate::finding::Exit;
+use crate::repo::RepoError;
+use crate::settings::SettingsError;
+use crate::strength::snapshot::SnapshotError;
+use crate::tree::TreeError;
+
+/// Why no verdict was reached.
+#[derive(Debug, thiserror::Error)]
+pub enum GateError {
+    /// Git.
+    #[error(transparent)]
+    Repo(#[from] RepoError),
+    /// A tree or blob.
+    #[error(transparent)]
+    Tree(#[from] TreeError),
+    /// The policy.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// The cards of a file.
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotError),
+}
+
+impl GateError {
+    /// The exit this error asks for: bad input is 65, what is missing outside 69, the rest 70.
+    pub fn exit(&self) -> Exit {
+        match self {
+            GateError::Repo(error) => error.exit(),
+            GateError::Tree(_) | GateError::Settings(_) | GateError::Snapshot(_) => Exit::Unreadable,
+        }
+    }
+}

@@ -18,6 +18,13 @@ pub enum RepoError {
     Tree(#[from] TreeError),
 }
 
+impl RepoError {
+    /// The exit this error asks for.
+    pub fn exit(&self) -> crate::finding::Exit {
+        crate::finding::Exit::Fault
+    }
+}
+
 /// What git told this process: the working directory and the `GIT_*` variables that name a repository.
 #[derive(Clone, Debug)]
 pub struct Environment {
@@ -25,6 +32,13 @@ pub struct Environment {
     pub cwd: PathBuf,
     /// `GIT_*` variables as found.
     pub git: Vec<(String, std::ffi::OsString)>,
+}
+
+impl Environment {
+    /// Of this process.
+    pub fn of_process() -> Result<Self, RepoError> {
+        Err(RepoError::Git("not built".into()))
+    }
 }
 
 /// A commit.
@@ -128,6 +142,10 @@ impl Repo {
     pub fn merge_base(&self, _one: &Oid, _two: &Oid) -> Result<Option<Oid>, RepoError> {
         Err(RepoError::Git("not built".into()))
     }
+    /// The symlinks of the index that git named.
+    pub fn staged_symlinks(&self, _against: Option<&Oid>) -> Result<Vec<(RepoPath, Entry)>, RepoError> {
+        Err(RepoError::Git("not built".into()))
+    }
     /// A boolean of git's configuration.
     pub fn config_bool(&self, _key: &str) -> Result<Option<bool>, RepoError> {
         Err(RepoError::Git("not built".into()))
@@ -141,6 +159,13 @@ impl Repo {
 /// A commit's tree.
 pub struct GitTree<'r> {
     _repo: &'r Repo,
+}
+
+impl GitTree<'_> {
+    /// Existing paths that a file system without case would take `path` for.
+    pub fn entry_folded(&self, _path: &RepoPath) -> Result<Vec<RepoPath>, TreeError> {
+        Ok(Vec::new())
+    }
 }
 
 impl Tree for GitTree<'_> {

@@ -1,1 +1,63 @@
 //! Owns printing: the only room that writes to standard output or error.
+
+mod json;
+mod progress;
+mod style;
+mod text;
+
+use std::io::{IsTerminal as _, Write as _};
+
+pub use json::verdict as verdict_json;
+pub use progress::Progress;
+pub use style::Style;
+pub use text::{plural, verdict as verdict_text};
+
+use crate::finding::Exit;
+use crate::gate::facts::Counts;
+use crate::gate::judge::Judgement;
+
+/// Everything one run of the judge says.
+pub struct Verdict {
+    /// One judgement a candidate, oldest first.
+    pub judgements: Vec<Judgement>,
+    /// Which layers answered.
+    pub facts: Counts,
+}
+
+impl Verdict {
+    /// The worst exit of all candidates.
+    pub fn exit(&self) -> Exit {
+        self.judgements.iter().map(Judgement::exit).fold(Exit::Clear, Exit::worst)
+    }
+}
+
+/// Standard output: what was asked for. A closed pipe is not an error of ours.
+pub fn out(text: &str) {
+    let mut stdout = std::io::stdout().lock();
+    let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+}
+
+/// Standard error: verdicts in hooks, notes, faults.
+pub fn err(text: &str) {
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// One sentence for a fault, on standard error.
+pub fn fault(says: &str) {
+    err(&format!("seedgate: {}\n", says.trim_end()));
+}
+
+/// The style for standard output.
+pub fn out_style() -> Style {
+    Style::detect(std::io::stdout().is_terminal())
+}
+
+/// The style for standard error.
+pub fn err_style() -> Style {
+    Style::detect(std::io::stderr().is_terminal())
+}
+
+/// Pretty JSON with a closing line feed.
+pub fn json(value: &serde_json::Value) -> String {
+    format!("{value:#}\n")
+}
