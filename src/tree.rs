@@ -89,6 +89,23 @@ impl Oid {
     }
 }
 
+impl From<[u8; 20]> for Oid {
+    fn from(sha1: [u8; 20]) -> Self {
+        Oid(hex(&sha1))
+    }
+}
+
+impl From<[u8; 32]> for Oid {
+    fn from(sha256: [u8; 32]) -> Self {
+        Oid(hex(&sha256))
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    bytes.iter().flat_map(|b| [b >> 4, b & 15]).map(|nibble| char::from(DIGITS[usize::from(nibble)])).collect()
+}
+
 impl fmt::Display for Oid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)

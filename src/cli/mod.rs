@@ -45,7 +45,7 @@ struct Failure {
 
 impl From<RepoError> for Failure {
     fn from(error: RepoError) -> Self {
-        Failure { exit: error.exit(), says: error.to_string() }
+        GateError::from(error).into()
     }
 }
 
@@ -89,5 +89,7 @@ fn answer(args: Vec<OsString>) -> Exit {
 
 /// The repository that git means here.
 fn open() -> Result<Repo, Failure> {
-    Ok(Repo::open(&Environment::of_process()?)?)
+    let environment = Environment::of_process()
+        .map_err(|error| Failure { exit: Exit::Unreadable, says: format!("cannot tell the working directory: {error}") })?;
+    Ok(Repo::open(&environment)?)
 }

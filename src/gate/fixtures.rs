@@ -12,7 +12,7 @@ use crate::strength::snapshot::Source;
 use crate::tree::{Change, Entry, Mode, RepoPath, TreeError, follow, is_under};
 
 /// Names the existing paths that a file system without case would take a path for.
-pub(super) type Twins<'a> = dyn Fn(&RepoPath) -> Result<Vec<RepoPath>, TreeError> + 'a;
+pub(super) type Twins<'a> = dyn Fn(&RepoPath) -> Result<Vec<(RepoPath, Entry)>, TreeError> + 'a;
 
 /// What drifts are looked for in.
 pub(super) struct Search<'a> {
@@ -41,8 +41,9 @@ impl Search<'_> {
             findings.push(self.linked(&link, &through)?);
         }
         for change in self.own.iter().filter(|change| change.old.is_none()) {
-            for twin in twins(&change.path).map_err(|e| e.of(&change.path))? {
-                if twin != change.path && self.base.is_fixture(&twin) && self.differs(&twin, change)? {
+            for (twin, entry) in twins(&change.path).map_err(|e| e.of(&change.path))? {
+                let same_bytes = change.new.as_ref().is_some_and(|new| new.oid == entry.oid);
+                if twin != change.path && self.base.is_fixture(&twin) && !same_bytes {
                     findings.push(self.twin(&twin, &change.path)?);
                 }
             }
@@ -112,10 +113,6 @@ impl Search<'_> {
     fn twin(&self, fixture: &RepoPath, twin: &RepoPath) -> Result<Finding, GateError> {
         let (was, is) = (hash(self.base, fixture)?, hash(self.patch, twin)?);
         Ok(drift(fixture, format!("{twin} is the same file where case does not count (core.ignorecase)"), was, is))
-    }
-
-    fn differs(&self, fixture: &RepoPath, change: &Change) -> Result<bool, GateError> {
-        Ok(self.base.tree.entry(fixture)?.map(|e| e.oid) != change.new.as_ref().map(|e| e.oid.clone()))
     }
 }
 

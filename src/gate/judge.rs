@@ -82,7 +82,7 @@ impl<'a> Judge<'a> {
         let mut findings: Vec<Finding> = partition.mixed().into_iter().collect();
         findings.extend(policy::changed(&partition.paths(Side::Policy)));
         let views = (View { tree: &base, facts: self.facts, policy: &policy }, View { tree: &patch, facts: self.facts, policy: &policy });
-        let twins = |path: &RepoPath| if self.folds { base.entry_folded(path) } else { Ok(Vec::new()) };
+        let twins = |path: &RepoPath| if self.folds { base.entries_folded(path) } else { Ok(Vec::new()) };
         findings.extend(self.weakenings(candidate, &own, &views, &twins)?);
         let changed: Vec<RepoPath> = own.iter().map(|change| change.path.clone()).collect();
         let mut findings = waiver::settle(&patch, &changed, findings)?;
@@ -149,9 +149,6 @@ impl<'a> Judge<'a> {
     }
 
     fn links(&self, candidate: &Candidate) -> Result<Vec<(RepoPath, Entry)>, GateError> {
-        Ok(match candidate.commit {
-            None => self.repo.staged_symlinks(candidate.base())?,
-            Some(_) => self.repo.symlinks(candidate.base())?,
-        })
+        Ok(self.repo.symlinks(candidate.base())?)
     }
 }

@@ -35,8 +35,9 @@ impl GateError {
     /// The exit this error asks for: bad input is 65, what is missing outside 69, the rest 70.
     pub fn exit(&self) -> Exit {
         match self {
-            GateError::Repo(error) => error.exit(),
-            GateError::Tree(_) | GateError::Settings(_) | GateError::Snapshot(_) => Exit::Unreadable,
+            GateError::Repo(RepoError::NoGit) => Exit::Unavailable,
+            GateError::Repo(RepoError::Git(_)) => Exit::Fault,
+            GateError::Repo(_) | GateError::Tree(_) | GateError::Settings(_) | GateError::Snapshot(_) => Exit::Unreadable,
         }
     }
 }

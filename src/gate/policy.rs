@@ -3,7 +3,7 @@
 use crate::finding::{Finding, Rule};
 use crate::gate::GateError;
 use crate::partition::Sides;
-use crate::settings::{Settings, SettingsError};
+use crate::settings::Settings;
 use crate::tree::{Change, Entry, Mode, RepoPath, Tree};
 
 /// Largest policy file that is read, in bytes.
@@ -27,9 +27,7 @@ impl Policy {
             return Ok(Policy::new(Settings::default()));
         };
         let bytes = tree.blob(&entry.oid, CAP)?;
-        let text =
-            String::from_utf8(bytes).map_err(|_| SettingsError::Bad { path: Settings::PATH.into(), line: 1, says: "not UTF-8".into() })?;
-        Ok(Policy::new(Settings::parse(&text)?))
+        Ok(Policy::new(Settings::read(&bytes)?))
     }
 }
 

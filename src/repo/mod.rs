@@ -1,44 +1,68 @@
 //! Owns git: opening a repository, reading objects, listing changes, ranges, hooks. Only this room names git2 or starts git.
 
+mod batch;
+mod cached_tree;
+mod changes;
+mod commits;
+mod environment;
+mod folder;
+mod git_tree;
+mod id;
+mod index;
+mod open;
+mod plumbing;
+mod range;
+mod raw_diff;
+mod refs;
+mod staged;
+mod store;
+mod symlinks;
+
 use std::path::{Path, PathBuf};
 
-use crate::tree::{Change, Entry, Oid, RepoPath, Tree, TreeError};
+use crate::tree::{Change, Entry, Oid, RepoPath, TreeError};
+
+pub use environment::{Environment, LOCAL_VARIABLES};
+pub use git_tree::GitTree;
+
+use commits::Shallow;
+use id::Id;
+use open::Place;
+use store::Store;
+use symlinks::Links;
 
 /// Why git could not be asked.
 #[derive(Debug, thiserror::Error)]
 pub enum RepoError {
     /// No repository here.
-    #[error("no git repository at {0} or above it")]
+    #[error("no git repository at {} or above it", .0.display())]
     NotFound(PathBuf),
+    /// It belongs to somebody else.
+    #[error("the git repository at {} belongs to another user, so git does not trust it; if you do: git config --global --add safe.directory '{}'", .0.display(), .0.display())]
+    Owner(PathBuf),
+    /// libgit2 cannot read this repository, and git is not there.
+    #[error("no git on PATH (only absolute folders outside the repository are searched)")]
+    NoGit,
+    /// The index file cannot be read.
+    #[error("the index {} cannot be read: {says}", .file.display())]
+    Index {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        says: String,
+    },
+    /// The index holds a conflict.
+    #[error("{0} is not merged: resolve the conflict and add it")]
+    Unmerged(RepoPath),
+    /// A revision that leads to no commit.
+    #[error("{0} names no commit here")]
+    NoCommit(String),
     /// Anything git or libgit2 said.
     #[error("git: {0}")]
     Git(String),
     /// A tree or blob.
     #[error(transparent)]
     Tree(#[from] TreeError),
-}
-
-impl RepoError {
-    /// The exit this error asks for.
-    pub fn exit(&self) -> crate::finding::Exit {
-        crate::finding::Exit::Fault
-    }
-}
-
-/// What git told this process: the working directory and the `GIT_*` variables that name a repository.
-#[derive(Clone, Debug)]
-pub struct Environment {
-    /// Absolute working directory.
-    pub cwd: PathBuf,
-    /// `GIT_*` variables as found.
-    pub git: Vec<(String, std::ffi::OsString)>,
-}
-
-impl Environment {
-    /// Of this process.
-    pub fn of_process() -> Result<Self, RepoError> {
-        Err(RepoError::Git("not built".into()))
-    }
 }
 
 /// A commit.
@@ -79,103 +103,167 @@ pub struct Pending {
 }
 
 /// An open repository. Not shared between threads: `reopen` makes another handle.
-pub struct Repo {}
+pub struct Repo {
+    environment: Environment,
+    place: Place,
+    store: Store,
+    shallow: Shallow,
+    links: Links,
+}
+
+impl RepoError {
+    /// Whether what was to be judged cannot be read (exit 65), rather than that the program could not work.
+    pub fn is_unreadable(&self) -> bool {
+        matches!(self, RepoError::Index { .. } | RepoError::Unmerged(_) | RepoError::Tree(_))
+    }
+}
+
+impl From<git2::Error> for RepoError {
+    fn from(error: git2::Error) -> Self {
+        RepoError::Git(error.message().to_owned())
+    }
+}
 
 impl Repo {
     /// Opens the repository that git means in this environment.
-    pub fn open(_environment: &Environment) -> Result<Self, RepoError> {
-        Err(RepoError::Git("not built".into()))
+    ///
+    /// # Errors
+    /// When there is none, it belongs to another user, or neither libgit2 nor git can read it.
+    pub fn open(environment: &Environment) -> Result<Self, RepoError> {
+        let found = open::find(environment)?;
+        let place = found.place.clone();
+        let shallow = environment.path("GIT_SHALLOW_FILE").unwrap_or_else(|| place.common_dir.join("shallow"));
+        let store = Store::new(found, environment.clone());
+        Ok(Repo { environment: environment.clone(), place, store, shallow: Shallow::new(shallow), links: Links::default() })
     }
+
     /// Another handle on the same repository, for another thread.
+    ///
+    /// # Errors
+    /// As [`Repo::open`].
     pub fn reopen(&self) -> Result<Self, RepoError> {
-        Err(RepoError::Git("not built".into()))
+        Repo::open(&self.environment)
     }
+
     /// Root of the work tree; `None` when bare.
     pub fn top(&self) -> Option<&Path> {
-        None
+        self.place.top.as_deref()
     }
+
     /// The per-worktree git directory, absolute.
     pub fn git_dir(&self) -> &Path {
-        Path::new("")
+        &self.place.git_dir
     }
+
     /// The common git directory, absolute.
     pub fn common_dir(&self) -> &Path {
-        Path::new("")
+        &self.place.common_dir
     }
+
+    /// The index that git named, absolute; it may not exist.
+    pub fn index_file(&self) -> &Path {
+        &self.place.index
+    }
+
     /// The commit HEAD names; `None` when unborn.
+    ///
+    /// # Errors
+    /// When HEAD leads nowhere.
     pub fn head(&self) -> Result<Option<Oid>, RepoError> {
-        Err(RepoError::Git("not built".into()))
+        refs::head(self)
     }
+
     /// The commit that a revision names (peeled).
-    pub fn resolve(&self, _revision: &str) -> Result<Oid, RepoError> {
-        Err(RepoError::Git("not built".into()))
+    ///
+    /// # Errors
+    /// [`RepoError::NoCommit`].
+    pub fn resolve(&self, revision: &str) -> Result<Oid, RepoError> {
+        refs::resolve(self, revision)
     }
+
     /// Reads a commit.
-    pub fn commit(&self, _oid: &Oid) -> Result<Commit, RepoError> {
-        Err(RepoError::Git("not built".into()))
+    ///
+    /// # Errors
+    /// When it is missing, malformed or no commit.
+    pub fn commit(&self, oid: &Oid) -> Result<Commit, RepoError> {
+        commits::commit(&self.store, &self.shallow, &self.store.id(oid)?)
     }
+
     /// The tree of a commit; `None` is the empty tree.
-    pub fn tree(&self, _commit: Option<&Oid>) -> Result<GitTree<'_>, RepoError> {
-        Err(RepoError::Git("not built".into()))
+    ///
+    /// # Errors
+    /// When the commit cannot be read.
+    pub fn tree(&self, commit: Option<&Oid>) -> Result<GitTree<'_>, RepoError> {
+        Ok(GitTree::new(self, self.root(commit)?))
     }
+
     /// What differs between two commits' trees (`None` is the empty tree), in byte order of the paths.
-    pub fn changes(&self, _old: Option<&Oid>, _new: Option<&Oid>) -> Result<Vec<Change>, RepoError> {
-        Err(RepoError::Git("not built".into()))
+    ///
+    /// # Errors
+    /// When a commit or tree cannot be read.
+    pub fn changes(&self, old: Option<&Oid>, new: Option<&Oid>) -> Result<Vec<Change>, RepoError> {
+        Ok(changes::between(&self.store, self.root(old)?, self.root(new)?)?)
     }
+
     /// What the index that git named differs in from a commit's tree; intent-to-add entries do not count.
-    pub fn staged(&self, _against: Option<&Oid>) -> Result<Vec<Change>, RepoError> {
-        Err(RepoError::Git("not built".into()))
+    ///
+    /// # Errors
+    /// When the index is corrupt or holds a conflict, or a tree cannot be read.
+    pub fn staged(&self, against: Option<&Oid>) -> Result<Vec<Change>, RepoError> {
+        staged::staged(&self.store, &self.place.index, self.root(against)?)
     }
+
     /// The parents that the commit in the making will have.
     pub fn pending(&self) -> Result<Pending, RepoError> {
         Err(RepoError::Git("not built".into()))
     }
+
     /// Every commit that a push would bring and `known` does not reach, oldest first.
-    pub fn outgoing(&self, _updates: &[RefUpdate], _known: &[Oid]) -> Result<Vec<Oid>, RepoError> {
-        Err(RepoError::Git("not built".into()))
+    ///
+    /// # Errors
+    /// When any of it cannot be listed: then nothing is known of the push.
+    pub fn outgoing(&self, updates: &[RefUpdate], known: &[Oid]) -> Result<Vec<Oid>, RepoError> {
+        range::outgoing(self, updates, known)
     }
+
     /// Commits of `base..head`, oldest first.
-    pub fn range(&self, _base: &Oid, _head: &Oid) -> Result<Vec<Oid>, RepoError> {
-        Err(RepoError::Git("not built".into()))
+    ///
+    /// # Errors
+    /// When the history between them cannot be read.
+    pub fn range(&self, base: &Oid, head: &Oid) -> Result<Vec<Oid>, RepoError> {
+        range::between(self, &[self.store.id(head)?], &[self.store.id(base)?])
     }
+
     /// A merge base; `None` when there is none.
-    pub fn merge_base(&self, _one: &Oid, _two: &Oid) -> Result<Option<Oid>, RepoError> {
-        Err(RepoError::Git("not built".into()))
+    ///
+    /// # Errors
+    /// When the history cannot be read.
+    pub fn merge_base(&self, one: &Oid, two: &Oid) -> Result<Option<Oid>, RepoError> {
+        range::merge_base(self, &self.store.id(one)?, &self.store.id(two)?)
     }
-    /// The symlinks of the index that git named.
-    pub fn staged_symlinks(&self, _against: Option<&Oid>) -> Result<Vec<(RepoPath, Entry)>, RepoError> {
-        Err(RepoError::Git("not built".into()))
-    }
+
     /// A boolean of git's configuration.
     pub fn config_bool(&self, _key: &str) -> Result<Option<bool>, RepoError> {
         Err(RepoError::Git("not built".into()))
     }
-    /// Every symlink of a commit's tree (target text not read).
-    pub fn symlinks(&self, _commit: Option<&Oid>) -> Result<Vec<(RepoPath, Entry)>, RepoError> {
-        Err(RepoError::Git("not built".into()))
-    }
-}
 
-/// A commit's tree.
-pub struct GitTree<'r> {
-    _repo: &'r Repo,
-}
+    /// Every symlink of a commit's tree (target text not read), in byte order of the paths.
+    ///
+    /// # Errors
+    /// When a tree cannot be read.
+    pub fn symlinks(&self, commit: Option<&Oid>) -> Result<Vec<(RepoPath, Entry)>, RepoError> {
+        Ok(self.links.under(&self.store, self.root(commit)?)?)
+    }
 
-impl GitTree<'_> {
-    /// Existing paths that a file system without case would take `path` for.
-    pub fn entry_folded(&self, _path: &RepoPath) -> Result<Vec<RepoPath>, TreeError> {
-        Ok(Vec::new())
+    /// The root tree of a commit.
+    fn root(&self, commit: Option<&Oid>) -> Result<Option<Id>, RepoError> {
+        let Some(oid) = commit else { return Ok(None) };
+        Ok(Some(commits::parse(&self.store, &self.store.id(oid)?)?.tree))
     }
-}
 
-impl Tree for GitTree<'_> {
-    fn entry(&self, _path: &RepoPath) -> Result<Option<Entry>, TreeError> {
-        Ok(None)
-    }
-    fn list(&self, _under: &[u8]) -> Result<Vec<(RepoPath, Entry)>, TreeError> {
-        Ok(Vec::new())
-    }
-    fn blob(&self, _oid: &Oid, _cap: u64) -> Result<Vec<u8>, TreeError> {
-        Ok(Vec::new())
+    /// Whether a file of this clone changes what parents commits seem to have.
+    fn history_is_altered(&self) -> bool {
+        let files = [self.place.common_dir.join("shallow"), self.place.git_dir.join("shallow"), self.place.common_dir.join("info/grafts")];
+        self.environment.get("GIT_SHALLOW_FILE").is_some() || files.iter().any(|file| file.exists())
     }
 }

@@ -1,3 +1,5 @@
-//! The integration tests, in one binary.
+//! Every integration test, in one binary.
 
 mod facts;
+mod repo;
+mod sandbox;

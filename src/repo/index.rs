@@ -1,0 +1,269 @@
+//! Owns the bytes of an index file: its entries and its cache of trees. It is read, never locked and never written.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::ops::Range;
+use std::path::Path;
+
+use super::RepoError;
+use super::cached_tree::Node;
+use super::id::Id;
+
+/// No larger index file is read (git's own offsets end at 4 GiB).
+const FILE_CAP: u64 = 2 * 1024 * 1024 * 1024;
+/// Entries of version 4 share prefixes, so a small file can hold huge names.
+const NAMES_CAP: usize = 512 * 1024 * 1024;
+
+const HEADER: usize = 12;
+/// Stat data before an entry's id.
+const STAT: usize = 40;
+const EXTENDED: u16 = 0x4000;
+const STAGES: u16 = 0x3000;
+const LENGTH: u16 = 0x0fff;
+/// In the second flag word: `git add -N`.
+const INTENT_TO_ADD: u16 = 0x2000;
+
+/// What is known of an index after one pass over it.
+pub(super) struct Index {
+    bytes: Vec<u8>,
+    width: usize,
+    version: u32,
+    count: usize,
+    /// Whether every entry is one that a commit takes as it is: no conflict, no intent to add.
+    pub(super) plain: bool,
+    /// The root of its cache of trees: how many entries it covers, and its tree.
+    pub(super) root: Option<(usize, Id)>,
+    /// An extension that changes what the entries mean (`link`, `sdir`), if any.
+    pub(super) foreign: Option<String>,
+    cache: Option<Range<usize>>,
+}
+
+/// One entry.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row<'i> {
+    /// Path from the root.
+    pub(super) path: &'i [u8],
+    /// Octal mode.
+    pub(super) mode: u32,
+    /// Its object.
+    pub(super) id: &'i [u8],
+    /// Whether it is part of a conflict.
+    pub(super) conflict: bool,
+    /// Whether it was only announced (`git add -N`).
+    pub(super) announced: bool,
+}
+
+/// Where one entry's parts lie in the file.
+struct Spot {
+    flags: u16,
+    more: u16,
+    /// Start of the path, or in version 4 of the prefix arithmetic before it.
+    path: usize,
+}
+
+type Fault = &'static str;
+
+impl Index {
+    /// Reads the file; a missing one is an empty index.
+    pub(super) fn read(file: &Path, width: usize) -> Result<Self, RepoError> {
+        let bytes = bytes_of(file).map_err(|error| RepoError::Index { file: file.to_owned(), says: error.to_string() })?;
+        let index = bytes.map_or_else(|| Ok(Index::empty(width)), |bytes| Index::scan(bytes, width));
+        index.map_err(|says| RepoError::Index { file: file.to_owned(), says: says.into() })
+    }
+
+    fn empty(width: usize) -> Self {
+        Index { bytes: Vec::new(), width, version: 2, count: 0, plain: true, root: None, foreign: None, cache: None }
+    }
+
+    fn scan(bytes: Vec<u8>, width: usize) -> Result<Self, Fault> {
+        if bytes.len() < HEADER + width {
+            return Err("it is cut short");
+        }
+        if bytes.get(..4) != Some(b"DIRC") {
+            return Err("it does not begin with DIRC");
+        }
+        let version = word(&bytes, 4)?;
+        let count = usize::try_from(word(&bytes, 8)?).map_err(|_| "it claims more entries than memory")?;
+        if !(2..=4).contains(&version) {
+            return Err("its version is not 2, 3 or 4");
+        }
+        if count > bytes.len() / (STAT + width + 2) {
+            return Err("it claims more entries than it has bytes for");
+        }
+        let mut index = Index { bytes, width, version, count, plain: true, root: None, foreign: None, cache: None };
+        let end = index.skim()?;
+        index.extensions(end)?;
+        Ok(index)
+    }
+
+    /// Passes over every entry, looking only at its flags and its length.
+    fn skim(&mut self) -> Result<usize, Fault> {
+        let end = self.bytes.len() - self.width;
+        let (mut at, mut unusual) = (HEADER, 0);
+        for _ in 0..self.count {
+            let spot = self.spot(at)?;
+            unusual |= (spot.flags & STAGES) | (spot.more & INTENT_TO_ADD);
+            at = self.after(at, &spot)?;
+            if at > end {
+                return Err("its entries run into its checksum");
+            }
+        }
+        self.plain = unusual == 0;
+        Ok(at)
+    }
+
+    fn spot(&self, at: usize) -> Result<Spot, Fault> {
+        let flags_at = at + STAT + self.width;
+        let flags = half(&self.bytes, flags_at)?;
+        if flags & EXTENDED == 0 {
+            return Ok(Spot { flags, more: 0, path: flags_at + 2 });
+        }
+        if self.version < 3 {
+            return Err("an entry of version 2 has extended flags");
+        }
+        Ok(Spot { flags, more: half(&self.bytes, flags_at + 2)?, path: flags_at + 4 })
+    }
+
+    /// Where the next entry begins.
+    fn after(&self, at: usize, spot: &Spot) -> Result<usize, Fault> {
+        if self.version == 4 {
+            let suffix = prefix(&self.bytes, spot.path)?.1;
+            return Ok(suffix + zero(&self.bytes, suffix)? + 1);
+        }
+        let length = match usize::from(spot.flags & LENGTH) {
+            0x0fff => zero(&self.bytes, spot.path)?,
+            short => short,
+        };
+        Ok(at + ((spot.path + length - at + 8) & !7))
+    }
+
+    fn extensions(&mut self, mut at: usize) -> Result<(), Fault> {
+        let end = self.bytes.len() - self.width;
+        while at < end {
+            let name = self.bytes.get(at..at + 4).ok_or("an extension is cut short")?.to_owned();
+            let size = usize::try_from(word(&self.bytes, at + 4)?).map_err(|_| "an extension is too large")?;
+            let data = at + 8..at + 8 + size;
+            if data.end > end {
+                return Err("an extension runs over its end");
+            }
+            at = data.end;
+            if name == b"TREE" {
+                self.root = Node::first(&self.bytes[data.clone()], self.width)?.valid();
+                self.cache = Some(data);
+            } else if !name[0].is_ascii_uppercase() {
+                self.foreign = Some(name.escape_ascii().to_string());
+            }
+        }
+        Ok(())
+    }
+
+    /// How many entries there are.
+    pub(super) fn len(&self) -> usize {
+        self.count
+    }
+
+    /// The cache of trees.
+    pub(super) fn cache(&self) -> Result<Vec<Node<'_>>, Fault> {
+        self.cache.clone().map_or_else(|| Ok(Vec::new()), |data| Node::all(&self.bytes[data], self.width))
+    }
+
+    /// Every entry, in strict order of paths.
+    pub(super) fn rows<'i>(&'i self, names: &'i mut Vec<u8>) -> Result<Vec<Row<'i>>, Fault> {
+        let mut spans = Vec::with_capacity(self.count);
+        let mut at = HEADER;
+        for _ in 0..self.count {
+            let spot = self.spot(at)?;
+            let path =
+                if self.version == 4 { self.unpack(&spot, spans.last().map(|(_, span)| span), names)? } else { self.plain_path(&spot)? };
+            spans.push(((at, spot.flags, spot.more), path));
+            at = self.after(at, &spot)?;
+        }
+        let text: &'i [u8] = if self.version == 4 { names } else { &self.bytes };
+        let mut rows = Vec::with_capacity(self.count);
+        for ((at, flags, more), path) in spans {
+            let row = Row {
+                path: &text[path],
+                mode: word(&self.bytes, at + 24)?,
+                id: self.bytes.get(at + STAT..at + STAT + self.width).ok_or("an entry is cut short")?,
+                conflict: flags & STAGES != 0,
+                announced: more & INTENT_TO_ADD != 0,
+            };
+            check_order(rows.last(), &row)?;
+            rows.push(row);
+        }
+        Ok(rows)
+    }
+
+    fn plain_path(&self, spot: &Spot) -> Result<Range<usize>, Fault> {
+        let length = match usize::from(spot.flags & LENGTH) {
+            0x0fff => zero(&self.bytes, spot.path)?,
+            short => short,
+        };
+        Ok(spot.path..spot.path + length)
+    }
+
+    /// Writes a path of version 4 behind the others: the last path less some bytes, plus some.
+    fn unpack(&self, spot: &Spot, last: Option<&Range<usize>>, names: &mut Vec<u8>) -> Result<Range<usize>, Fault> {
+        let (strip, suffix) = prefix(&self.bytes, spot.path)?;
+        let last = last.cloned().unwrap_or(0..0);
+        let kept = last.len().checked_sub(strip).ok_or("an entry strips more than there is")?;
+        let start = names.len();
+        names.extend_from_within(last.start..last.start + kept);
+        names.extend_from_slice(&self.bytes[suffix..suffix + zero(&self.bytes, suffix)?]);
+        if names.len() > NAMES_CAP {
+            return Err("its paths are too long to be read");
+        }
+        Ok(start..names.len())
+    }
+}
+
+/// Entries of one path follow each other only as the stages of a conflict.
+fn check_order(last: Option<&Row<'_>>, row: &Row<'_>) -> Result<(), Fault> {
+    match last.map(|last| (last.path.cmp(row.path), last.conflict && row.conflict)) {
+        None | Some((std::cmp::Ordering::Less, _) | (std::cmp::Ordering::Equal, true)) => Ok(()),
+        Some(_) => Err("its entries are out of order"),
+    }
+}
+
+fn bytes_of(file: &Path) -> io::Result<Option<Vec<u8>>> {
+    let meta = match file.metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        meta => meta?,
+    };
+    if !meta.is_file() {
+        return Err(io::Error::other("it is no file"));
+    }
+    if meta.len() > FILE_CAP {
+        return Err(io::Error::other("it is too large to be an index"));
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or(0));
+    File::open(file)?.take(FILE_CAP).read_to_end(&mut bytes)?;
+    Ok(Some(bytes))
+}
+
+fn word(bytes: &[u8], at: usize) -> Result<u32, Fault> {
+    bytes.get(at..).and_then(|rest| rest.first_chunk()).map(|word| u32::from_be_bytes(*word)).ok_or("it is cut short")
+}
+
+fn half(bytes: &[u8], at: usize) -> Result<u16, Fault> {
+    bytes.get(at..).and_then(|rest| rest.first_chunk()).map(|half| u16::from_be_bytes(*half)).ok_or("an entry is cut short")
+}
+
+/// How many bytes there are before the next zero.
+fn zero(bytes: &[u8], at: usize) -> Result<usize, Fault> {
+    bytes.get(at..).and_then(|rest| rest.iter().position(|b| *b == 0)).ok_or("a path has no end")
+}
+
+/// Version 4: how many bytes of the last path go, and where the new ones begin.
+fn prefix(bytes: &[u8], mut at: usize) -> Result<(usize, usize), Fault> {
+    let mut strip = 0_usize;
+    for round in 0..5 {
+        let byte = *bytes.get(at).ok_or("an entry is cut short")?;
+        at += 1;
+        strip = (strip << 7) + usize::from(byte & 0x7f) + usize::from(round > 0) * (1 << 7);
+        if byte & 0x80 == 0 {
+            return Ok((strip, at));
+        }
+    }
+    Err("an entry strips more than there is")
+}

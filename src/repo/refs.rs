@@ -1,0 +1,58 @@
+//! Owns what names lead to: HEAD, revisions, every tip, branches and their upstreams.
+
+use git2::{ErrorCode, Repository};
+
+use super::commits::peel;
+use super::id::Id;
+use super::{Repo, RepoError};
+use crate::tree::Oid;
+
+/// The commit HEAD names; `None` when unborn.
+pub(super) fn head(repo: &Repo) -> Result<Option<Oid>, RepoError> {
+    match &repo.store.library {
+        Some(library) => head_by_library(library),
+        None => head_by_git(repo),
+    }
+}
+
+fn head_by_library(library: &Repository) -> Result<Option<Oid>, RepoError> {
+    match library.head() {
+        Ok(head) => Ok(head.target().and_then(|oid| Id::from_bytes(oid.as_bytes())).map(Oid::from)),
+        Err(error) if error.code() == ErrorCode::UnbornBranch => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Unborn is when HEAD is a name and nothing has that name yet; anything else that does not resolve is trouble.
+fn head_by_git(repo: &Repo) -> Result<Option<Oid>, RepoError> {
+    let git = repo.store.git()?;
+    if let Some(text) = git.run(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], None)?.found()? {
+        return one_id(&text).map(Some);
+    }
+    let name = git.run(&["symbolic-ref", "--quiet", "HEAD"], None)?.found()?;
+    let name = name.ok_or_else(|| RepoError::Git("HEAD leads to no commit".into()))?;
+    let name = String::from_utf8(name).map_err(|_| RepoError::Git("HEAD names a branch that is not UTF-8".into()))?;
+    let there = git.run(&["for-each-ref", "--format=%(objectname)", "--", name.trim_end()], None)?.success()?;
+    if there.is_empty() { Ok(None) } else { Err(RepoError::Git(format!("{} leads to no commit", name.trim_end()))) }
+}
+
+/// The commit that a revision names. Ids and plain names are looked up here; what needs git's grammar is asked of git.
+pub(super) fn resolve(repo: &Repo, revision: &str) -> Result<Oid, RepoError> {
+    let none = || RepoError::NoCommit(revision.to_owned());
+    if let Some(id) = Id::from_hex(revision.as_bytes()).filter(|id| id.as_bytes().len() == repo.store.format.width()) {
+        return peel(&repo.store, &id)?.map(Oid::from).ok_or_else(none);
+    }
+    let plain = revision.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'/' | b'-' | b'_' | b'.')) && !revision.contains("..");
+    if let Some(library) = repo.store.library.as_ref().filter(|_| plain) {
+        let id = library.revparse_single(revision).ok().and_then(|object| Id::from_bytes(object.id().as_bytes()));
+        return id.map(|id| peel(&repo.store, &id)).transpose()?.flatten().map(Oid::from).ok_or_else(none);
+    }
+    let peeled = format!("{revision}^{{commit}}");
+    let answer = repo.store.git()?.run(&["rev-parse", "--verify", "--quiet", "--end-of-options", &peeled], None)?;
+    answer.found().ok().flatten().ok_or_else(none).and_then(|text| one_id(&text))
+}
+
+fn one_id(text: &[u8]) -> Result<Oid, RepoError> {
+    let id = Id::from_hex(text.trim_ascii_end());
+    id.map(Oid::from).ok_or_else(|| RepoError::Git("rev-parse printed what is no commit id".into()))
+}
