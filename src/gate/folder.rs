@@ -1,6 +1,6 @@
 //! Owns the user's private folders: where they are, and the check that nobody else can put anything into them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::tree::RepoPath;
 
@@ -68,11 +68,6 @@ pub fn make(path: &Path) -> Result<(), FolderError> {
 /// Whether a folder is this user's own and no other may write to it: good enough to make a private one inside.
 pub fn is_own(path: &Path) -> bool {
     system::is_own(path)
-}
-
-/// The user's cache folder for Seedgate; `None` where the system has none.
-pub fn cache() -> Option<PathBuf> {
-    directories::ProjectDirs::from("", "", "seedgate").map(|dirs| dirs.cache_dir().to_path_buf())
 }
 
 /// A path for people, escaped as paths of a repository are.

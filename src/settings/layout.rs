@@ -9,17 +9,23 @@ use directories::ProjectDirs;
 pub struct Layout {
     common_dir: PathBuf,
     cache: Option<PathBuf>,
-    run: Option<PathBuf>,
+    runs: Vec<PathBuf>,
 }
 
 impl Layout {
     /// The places for a repository, by its common git directory, and for this user. The only code that reads the
-    /// environment for folders (`XDG_*`, `HOME`, or what the operating system has instead).
+    /// environment for folders (`SEEDGATE_RUNTIME_DIR`, `XDG_*`, `HOME`, or what the operating system has instead).
     pub fn new(common_dir: &Path) -> Self {
         let user = ProjectDirs::from("", "", "seedgate");
         let cache = user.as_ref().map(|dirs| dirs.cache_dir().to_path_buf());
-        let run = user.as_ref().and_then(ProjectDirs::runtime_dir).map(Path::to_path_buf).or_else(|| Some(cache.as_ref()?.join("run")));
-        Layout { common_dir: common_dir.to_path_buf(), cache, run }
+        let runs = match std::env::var_os("SEEDGATE_RUNTIME_DIR").filter(|named| !named.is_empty()) {
+            Some(named) => vec![PathBuf::from(named)],
+            None => {
+                let runtime = user.as_ref().and_then(ProjectDirs::runtime_dir).map(Path::to_path_buf);
+                runtime.into_iter().chain(cache.as_ref().map(|cache| cache.join("run"))).collect()
+            }
+        };
+        Layout { common_dir: common_dir.to_path_buf(), cache, runs }
     }
 
     /// Every name and tip known when `init` ran: commits reachable from them are older than the gate and not judged.
@@ -32,9 +38,10 @@ impl Layout {
         self.cache.as_deref()
     }
 
-    /// Where the daemon's socket and lock lie; `None` when this user has no such folder.
-    pub fn run(&self) -> Option<&Path> {
-        self.run.as_deref()
+    /// Where the daemon's socket and lock may lie, best first: `SEEDGATE_RUNTIME_DIR` alone when it is set, else the system's
+    /// runtime folder and the cache. A folder that does not fit is for the daemon to find out.
+    pub fn runs(&self) -> &[PathBuf] {
+        &self.runs
     }
 }
 
