@@ -1,6 +1,7 @@
 //! `seedgate check`: judges the index, or every commit of a range.
 
 use crate::cli::{Failure, open};
+use crate::daemon::client::Warm;
 use crate::finding::Exit;
 use crate::gate::candidate::Candidate;
 use crate::gate::facts::Facts;
@@ -34,18 +35,24 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let repo = open()?;
-    let facts = Facts::cold();
-    let (judgements, what) = match &args.base {
-        Some(base) => range(&repo, &facts, base, &args.head)?,
-        None => (vec![Judge::new(&repo, &facts)?.candidate(&Candidate::staged(&repo)?)?], "index".to_owned()),
-    };
-    let verdict = Verdict { judgements, facts: facts.counts() };
+    let mut warm = if args.cold { Warm::cold(&repo) } else { Warm::of(&repo) };
+    let (judged, facts) = warm.judge(|facts| judge(args, &repo, facts));
+    let (judgements, what) = judged?;
+    let verdict = Verdict { judgements, facts };
     report::out(&if args.json {
         report::json(&report::verdict_json(&verdict))
     } else {
         report::verdict_text(&verdict, &what, report::out_style())
     });
+    report::note(warm.finish().as_deref());
     Ok(verdict.exit())
+}
+
+fn judge(args: &Args, repo: &Repo, facts: &Facts) -> Result<(Vec<Judgement>, String), Failure> {
+    match &args.base {
+        Some(base) => range(repo, facts, base, &args.head),
+        None => Ok((vec![Judge::new(repo, facts)?.candidate(&Candidate::staged(repo)?)?], "index".to_owned())),
+    }
 }
 
 fn range(repo: &Repo, facts: &Facts, base: &str, head: &str) -> Result<(Vec<Judgement>, String), Failure> {

@@ -1,7 +1,11 @@
 //! Owns the command line: one file a command, no logic.
 
 mod check;
+mod completions;
+mod daemon;
 mod hook;
+mod init;
+mod uninstall;
 
 use std::ffi::OsString;
 use std::panic;
@@ -34,7 +38,11 @@ Exit codes: 0 clear, 2 refused, 3 review (only new tests), 4 waived (a human mer
 #[derive(Subcommand)]
 enum Command {
     Check(check::Args),
+    Init(init::Args),
+    Uninstall(uninstall::Args),
+    Daemon(daemon::Args),
     Hook(hook::Args),
+    Completions(completions::Args),
 }
 
 /// Why a command ended without its answer, in one sentence, with the exit it asks for.
@@ -61,35 +69,43 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
         let place = info.location().map_or_else(String::new, |at| format!(" at {}:{}", at.file(), at.line()));
         report::fault(&format!("this is a bug in seedgate{place}; the change was not judged and does not pass"));
     }));
-    let exit = panic::catch_unwind(|| answer(args)).unwrap_or(Exit::Fault);
-    ExitCode::from(exit.code())
+    ExitCode::from(panic::catch_unwind(|| answer(args)).unwrap_or(Exit::Fault.code()))
 }
 
-fn answer(args: Vec<OsString>) -> Exit {
+fn answer(args: Vec<OsString>) -> u8 {
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => {
             report::err(&error.render().to_string());
-            return Exit::Usage;
+            return Exit::Usage.code();
         }
         Err(help) => {
             report::out(&help.render().to_string());
-            return Exit::Clear;
+            return Exit::Clear.code();
         }
     };
     let done = match cli.command {
         Command::Check(args) => check::run(&args),
+        Command::Init(args) => init::run(&args),
+        Command::Uninstall(args) => uninstall::run(&args),
+        Command::Daemon(args) => daemon::run(&args),
+        Command::Completions(args) => Ok(completions::run(&args)),
         Command::Hook(args) => return hook::run(&args),
     };
-    done.unwrap_or_else(|failure| {
+    let exit = done.unwrap_or_else(|failure| {
         report::fault(&failure.says);
         failure.exit
-    })
+    });
+    exit.code()
 }
 
 /// The repository that git means here.
 fn open() -> Result<Repo, Failure> {
-    let environment = Environment::of_process()
-        .map_err(|error| Failure { exit: Exit::Unreadable, says: format!("cannot tell the working directory: {error}") })?;
-    Ok(Repo::open(&environment)?)
+    Ok(Repo::open(&environment()?)?)
+}
+
+/// What git told this process.
+fn environment() -> Result<Environment, Failure> {
+    Environment::of_process()
+        .map_err(|error| Failure { exit: Exit::Unreadable, says: format!("cannot tell the working directory: {error}") })
 }

@@ -91,7 +91,8 @@ impl Place {
     pub fn sockets(&self) -> Vec<PathBuf> {
         let entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten().take(1000);
         let ours = |path: &PathBuf| {
-            path.extension().is_some_and(|end| end == "sock") && path.file_stem().is_some_and(|stem| stem.as_encoded_bytes().starts_with(b"d"))
+            path.extension().is_some_and(|end| end == "sock")
+                && path.file_stem().is_some_and(|stem| stem.as_encoded_bytes().starts_with(b"d"))
         };
         entries.map(|entry| entry.path()).filter(ours).collect()
     }

@@ -51,6 +51,7 @@ pub struct Options {
 pub(super) struct Shared {
     pub(super) store: Store,
     pub(super) log: Log,
+    pub(super) layout: Layout,
     pub(super) told: AtomicU64,
     pub(super) unknown: AtomicU64,
     pub(super) warmed: AtomicU64,
@@ -118,6 +119,12 @@ impl Shared {
         }
     }
 
+    /// Tells the reading thread that there is something to look at; when it has enough to do, it will look anyway.
+    pub(super) fn bell(&self) -> impl Fn() + Send + Sync + 'static {
+        let orders = self.orders.clone();
+        move || drop(orders.try_send(Order::Hint))
+    }
+
     fn signal(&self) {
         self.signals.fetch_add(1, Ordering::SeqCst);
         self.leave("a signal");
@@ -149,6 +156,7 @@ pub fn serve(layout: &Layout, options: Options) -> Result<(), DaemonError> {
     let shared = Arc::new(Shared {
         store: Store::new(Memo::of_user(layout)),
         log: Log::open(&place.log()),
+        layout: layout.clone(),
         told: AtomicU64::new(0),
         unknown: AtomicU64::new(0),
         warmed: AtomicU64::new(0),

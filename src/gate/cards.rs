@@ -104,6 +104,11 @@ impl Carded {
         Ok(carded)
     }
 
+    /// The files that could not be read, and why.
+    pub(super) fn unreadable(&self) -> Vec<(RepoPath, String)> {
+        self.unreadable.iter().map(|(path, why)| (path.clone(), why.to_string())).collect()
+    }
+
     fn by_id(&self) -> BTreeMap<&PropId, &Card> {
         self.cards.iter().map(|card| (&card.prop_id, card)).collect()
     }

@@ -7,6 +7,7 @@ pub mod facts;
 mod fixtures;
 pub mod folder;
 pub mod judge;
+pub mod overview;
 mod policy;
 
 use crate::finding::Exit;

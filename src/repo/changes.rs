@@ -36,6 +36,7 @@ impl Budget {
 /// A folder still to be compared; its path ends in a slash, or is empty at the root.
 struct Pair {
     path: Vec<u8>,
+    depth: usize,
     old: Option<Id>,
     new: Option<Id>,
 }
@@ -51,7 +52,7 @@ pub(super) struct Comparison<'s> {
 /// What differs between two trees (`None` is the empty tree), in byte order of the paths.
 pub(super) fn between(store: &Store, old: Option<Id>, new: Option<Id>) -> Result<Vec<Change>, TreeError> {
     let mut comparison = Comparison::new(store);
-    comparison.folder(Vec::new(), old, new)?;
+    comparison.folder(Vec::new(), 0, old, new)?;
     comparison.finish()
 }
 
@@ -61,16 +62,16 @@ impl<'s> Comparison<'s> {
         Comparison { store, waiting: Vec::new(), found: Vec::new(), budget: Budget::default() }
     }
 
-    /// Adds a folder to what is compared. `path` ends in a slash, or is empty at the root.
-    pub(super) fn folder(&mut self, path: Vec<u8>, old: Option<Id>, new: Option<Id>) -> Result<(), TreeError> {
+    /// Adds a folder to what is compared. `path` ends in a slash, or is empty at the root; `depth` is how many parts it has.
+    pub(super) fn folder(&mut self, path: Vec<u8>, depth: usize, old: Option<Id>, new: Option<Id>) -> Result<(), TreeError> {
         if old == new {
             return Ok(());
         }
-        if path.iter().filter(|b| **b == b'/').count() > DEPTH {
+        if depth > DEPTH {
             return Err(TreeError::Store(format!("folders are nested more than {DEPTH} deep")));
         }
         self.budget.spend(&path)?;
-        self.waiting.push(Pair { path, old, new });
+        self.waiting.push(Pair { path, depth, old, new });
         Ok(())
     }
 
@@ -104,7 +105,7 @@ impl<'s> Comparison<'s> {
                 (None, Some(_)) => Ordering::Greater,
                 (Some(left), Some(right)) => order(left.place(), right.place()),
             };
-            self.siblings(&pair.path, left.filter(|_| side.is_le()), right.filter(|_| side.is_ge()))?;
+            self.siblings(pair, left.filter(|_| side.is_le()), right.filter(|_| side.is_ge()))?;
             if side.is_le() {
                 left = old.next().transpose()?;
             }
@@ -115,15 +116,15 @@ impl<'s> Comparison<'s> {
     }
 
     /// Two entries of one place, or one that stands alone.
-    fn siblings(&mut self, folder: &[u8], old: Option<Item<'_>>, new: Option<Item<'_>>) -> Result<(), TreeError> {
+    fn siblings(&mut self, folder: &Pair, old: Option<Item<'_>>, new: Option<Item<'_>>) -> Result<(), TreeError> {
         let Some(any) = old.or(new) else { return Ok(()) };
         if old.map(|item| (item.mode, item.id)) == new.map(|item| (item.mode, item.id)) {
             return Ok(());
         }
-        let mut path = [folder, any.name].concat();
+        let mut path = [&folder.path, any.name].concat();
         if any.mode.is_none() {
             path.push(b'/');
-            return self.folder(path, old.map(|item| item.id), new.map(|item| item.id));
+            return self.folder(path, folder.depth + 1, old.map(|item| item.id), new.map(|item| item.id));
         }
         self.entry(path, old.and_then(entry_of), new.and_then(entry_of))
     }

@@ -55,7 +55,7 @@ impl Shallow {
 /// Reads what a commit object says.
 pub(super) fn parse(store: &Store, id: &Id) -> Result<Parsed, TreeError> {
     let bytes = store.read(id, Kind::Commit, OBJECT_CAP)?;
-    parsed(&bytes, store.format.width()).ok_or_else(|| TreeError::Store(format!("commit {} is malformed", Oid::from(*id))))
+    parsed(&bytes, store.format.width()).ok_or_else(|| malformed(id))
 }
 
 /// A commit as it is to be judged: without parents, and marked, where a shallow clone ends.
@@ -79,6 +79,14 @@ pub(super) fn ends_here(store: &Store, shallow: &Shallow, id: &Id, parents: &[Id
     Ok(false)
 }
 
+/// The author line of a commit, without its first word.
+pub(super) fn author_line(store: &Store, id: &Id) -> Result<Vec<u8>, TreeError> {
+    let bytes = store.read(id, Kind::Commit, OBJECT_CAP)?;
+    let mut headers = bytes.split(|b| *b == b'\n').take_while(|line| !line.is_empty());
+    let line = headers.find_map(|line| line.strip_prefix(b"author "));
+    line.map(<[u8]>::to_vec).ok_or_else(|| malformed(id))
+}
+
 /// The commit that an object is or (a tag) leads to; `None` for blobs, trees and tags of them.
 pub(super) fn peel(store: &Store, id: &Id) -> Result<Option<Id>, RepoError> {
     let mut id = *id;
@@ -94,6 +102,10 @@ pub(super) fn peel(store: &Store, id: &Id) -> Result<Option<Id>, RepoError> {
         }
     }
     Err(RepoError::Git(format!("tags are nested more than {TAG_DEPTH} deep at {}", Oid::from(id))))
+}
+
+fn malformed(id: &Id) -> TreeError {
+    TreeError::Store(format!("commit {} is malformed", Oid::from(*id)))
 }
 
 fn parsed(mut rest: &[u8], width: usize) -> Option<Parsed> {

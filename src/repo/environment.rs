@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 pub struct Environment {
     /// Absolute working directory.
     pub cwd: PathBuf,
-    /// `GIT_*` variables as found.
+    /// `GIT_*` variables as found, and the `GITHEAD_*` ones in which `git merge` names what it merges.
     pub git: Vec<(String, OsString)>,
 }
 
@@ -73,7 +73,8 @@ impl Environment {
     /// When the working directory is gone.
     pub fn of_process() -> std::io::Result<Self> {
         let named = |(name, value): (OsString, OsString)| name.into_string().ok().map(|name| (name, value));
-        let git = std::env::vars_os().filter_map(named).filter(|(name, _)| is_git(OsStr::new(name))).collect();
+        let told = |name: &str| is_git(OsStr::new(name)) || name.starts_with("GITHEAD_");
+        let git = std::env::vars_os().filter_map(named).filter(|(name, _)| told(name)).collect();
         Ok(Environment { cwd: std::env::current_dir()?, git })
     }
 

@@ -8,6 +8,7 @@ use std::path::Path;
 use super::RepoError;
 use super::cached_tree::Node;
 use super::id::Id;
+use crate::tree::RepoPath;
 
 /// No larger index file is read (git's own offsets end at 4 GiB).
 const FILE_CAP: u64 = 2 * 1024 * 1024 * 1024;
@@ -17,6 +18,9 @@ const NAMES_CAP: usize = 512 * 1024 * 1024;
 const HEADER: usize = 12;
 /// Stat data before an entry's id.
 const STAT: usize = 40;
+/// Where among them the mode is.
+const MODE: usize = 24;
+const LINK: u32 = 0o120_000;
 const EXTENDED: u16 = 0x4000;
 const STAGES: u16 = 0x3000;
 const LENGTH: u16 = 0x0fff;
@@ -33,9 +37,20 @@ pub(super) struct Index {
     pub(super) plain: bool,
     /// The root of its cache of trees: how many entries it covers, and its tree.
     pub(super) root: Option<(usize, Id)>,
-    /// An extension that changes what the entries mean (`link`, `sdir`), if any.
-    pub(super) foreign: Option<String>,
+    /// Whether the entries are all there is.
+    pub(super) entries: Entries,
     cache: Option<Range<usize>>,
+}
+
+/// What the entries of the file mean, by its extensions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Entries {
+    /// Each is a path, and there are no others.
+    Whole,
+    /// Some stand for whole folders outside a sparse checkout (`sdir`).
+    Sparse,
+    /// Only changes of another file (`link`), or something this reader does not know.
+    Partial,
 }
 
 /// One entry.
@@ -72,7 +87,7 @@ impl Index {
     }
 
     fn empty(width: usize) -> Self {
-        Index { bytes: Vec::new(), width, version: 2, count: 0, plain: true, root: None, foreign: None, cache: None }
+        Index { bytes: Vec::new(), width, version: 2, count: 0, plain: true, root: None, entries: Entries::Whole, cache: None }
     }
 
     fn scan(bytes: Vec<u8>, width: usize) -> Result<Self, Fault> {
@@ -90,7 +105,7 @@ impl Index {
         if count > bytes.len() / (STAT + width + 2) {
             return Err("it claims more entries than it has bytes for");
         }
-        let mut index = Index { bytes, width, version, count, plain: true, root: None, foreign: None, cache: None };
+        let mut index = Index { bytes, width, version, count, plain: true, root: None, entries: Entries::Whole, cache: None };
         let end = index.skim()?;
         index.extensions(end)?;
         Ok(index)
@@ -130,11 +145,7 @@ impl Index {
             let suffix = prefix(&self.bytes, spot.path)?.1;
             return Ok(suffix + zero(&self.bytes, suffix)? + 1);
         }
-        let length = match usize::from(spot.flags & LENGTH) {
-            0x0fff => zero(&self.bytes, spot.path)?,
-            short => short,
-        };
-        Ok(at + ((spot.path + length - at + 8) & !7))
+        Ok(at + ((self.path(spot)?.end - at + 8) & !7))
     }
 
     fn extensions(&mut self, mut at: usize) -> Result<(), Fault> {
@@ -151,7 +162,8 @@ impl Index {
                 self.root = Node::first(&self.bytes[data.clone()], self.width)?.valid();
                 self.cache = Some(data);
             } else if !name[0].is_ascii_uppercase() {
-                self.foreign = Some(name.escape_ascii().to_string());
+                let sparse = name == b"sdir" && self.entries != Entries::Partial;
+                self.entries = if sparse { Entries::Sparse } else { Entries::Partial };
             }
         }
         Ok(())
@@ -167,26 +179,26 @@ impl Index {
         self.cache.clone().map_or_else(|| Ok(Vec::new()), |data| Node::all(&self.bytes[data], self.width))
     }
 
-    /// Every entry, in strict order of paths.
+    /// Every entry, in strict order of paths. Version 4 packs paths, so they are laid out in `names`.
     pub(super) fn rows<'i>(&'i self, names: &'i mut Vec<u8>) -> Result<Vec<Row<'i>>, Fault> {
-        let mut spans = Vec::with_capacity(self.count);
+        let mut spans: Vec<(usize, Spot, Range<usize>)> = Vec::with_capacity(self.count);
         let mut at = HEADER;
         for _ in 0..self.count {
             let spot = self.spot(at)?;
-            let path =
-                if self.version == 4 { self.unpack(&spot, spans.last().map(|(_, span)| span), names)? } else { self.plain_path(&spot)? };
-            spans.push(((at, spot.flags, spot.more), path));
-            at = self.after(at, &spot)?;
+            let path = if self.version == 4 { self.unpack(&spot, spans.last().map(|span| &span.2), names)? } else { self.path(&spot)? };
+            let next = self.after(at, &spot)?;
+            spans.push((at, spot, path));
+            at = next;
         }
         let text: &'i [u8] = if self.version == 4 { names } else { &self.bytes };
         let mut rows = Vec::with_capacity(self.count);
-        for ((at, flags, more), path) in spans {
+        for (at, spot, path) in spans {
             let row = Row {
-                path: &text[path],
-                mode: word(&self.bytes, at + 24)?,
+                path: text.get(path).ok_or("an entry is cut short")?,
+                mode: word(&self.bytes, at + MODE)?,
                 id: self.bytes.get(at + STAT..at + STAT + self.width).ok_or("an entry is cut short")?,
-                conflict: flags & STAGES != 0,
-                announced: more & INTENT_TO_ADD != 0,
+                conflict: spot.flags & STAGES != 0,
+                announced: spot.more & INTENT_TO_ADD != 0,
             };
             check_order(rows.last(), &row)?;
             rows.push(row);
@@ -194,10 +206,32 @@ impl Index {
         Ok(rows)
     }
 
-    fn plain_path(&self, spot: &Spot) -> Result<Range<usize>, Fault> {
-        let length = match usize::from(spot.flags & LENGTH) {
-            0x0fff => zero(&self.bytes, spot.path)?,
-            short => short,
+    /// Path and blob of every symlink that a commit would hold.
+    pub(super) fn symlinks(&self) -> Result<Vec<(RepoPath, Id)>, Fault> {
+        let link = |path: &[u8], id: &[u8]| Some((RepoPath::new(path), Id::from_bytes(id)?));
+        if self.version == 4 || !self.plain {
+            let mut names = Vec::new();
+            let rows = self.rows(&mut names)?;
+            let links = rows.iter().filter(|row| row.mode == LINK && !row.announced && !row.conflict);
+            return Ok(links.filter_map(|row| link(row.path, row.id)).collect());
+        }
+        let (mut at, mut links) = (HEADER, Vec::new());
+        for _ in 0..self.count {
+            let spot = self.spot(at)?;
+            if word(&self.bytes, at + MODE)? == LINK {
+                let parts = self.bytes.get(self.path(&spot)?).zip(self.bytes.get(at + STAT..at + STAT + self.width));
+                links.push(parts.and_then(|(path, id)| link(path, id)).ok_or("an entry is cut short")?);
+            }
+            at = self.after(at, &spot)?;
+        }
+        Ok(links)
+    }
+
+    /// Where an entry's path lies, before version 4.
+    fn path(&self, spot: &Spot) -> Result<Range<usize>, Fault> {
+        let length = match spot.flags & LENGTH {
+            LENGTH => zero(&self.bytes, spot.path)?,
+            short => usize::from(short),
         };
         Ok(spot.path..spot.path + length)
     }

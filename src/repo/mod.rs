@@ -2,14 +2,18 @@
 
 mod batch;
 mod cached_tree;
+mod caller;
 mod changes;
 mod commits;
+mod config;
 mod environment;
 mod folder;
 mod git_tree;
+pub mod hooks;
 mod id;
 mod index;
 mod open;
+mod parents;
 mod plumbing;
 mod range;
 mod raw_diff;
@@ -17,6 +21,7 @@ mod refs;
 mod staged;
 mod store;
 mod symlinks;
+mod write;
 
 use std::path::{Path, PathBuf};
 
@@ -24,6 +29,8 @@ use crate::tree::{Change, Entry, Oid, RepoPath, TreeError};
 
 pub use environment::{Environment, LOCAL_VARIABLES};
 pub use git_tree::GitTree;
+pub use refs::Branch;
+pub use write::Identity;
 
 use commits::Shallow;
 use id::Id;
@@ -181,6 +188,35 @@ impl Repo {
         refs::resolve(self, revision)
     }
 
+    /// The commits that any ref or HEAD leads to, each once.
+    ///
+    /// # Errors
+    /// When refs cannot be listed.
+    pub fn tips(&self) -> Result<Vec<Oid>, RepoError> {
+        refs::tips(self)
+    }
+
+    /// Every local branch and what it follows.
+    ///
+    /// # Errors
+    /// When refs cannot be listed.
+    pub fn branches(&self) -> Result<Vec<Branch>, RepoError> {
+        refs::branches(self)
+    }
+
+    /// Whether an object is here. Nothing is fetched to find out.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn has(&self, oid: &Oid) -> Result<bool, RepoError> {
+        self.store.id(oid).map_or(Ok(false), |id| self.store.has(&id))
+    }
+
+    /// The id that bytes would have here as a blob; nothing is written.
+    pub fn blob_id(&self, bytes: &[u8]) -> Option<Oid> {
+        self.store.format.blob(bytes).map(Oid::from)
+    }
+
     /// Reads a commit.
     ///
     /// # Errors
@@ -214,8 +250,11 @@ impl Repo {
     }
 
     /// The parents that the commit in the making will have.
+    ///
+    /// # Errors
+    /// When HEAD or a merge in progress cannot be read.
     pub fn pending(&self) -> Result<Pending, RepoError> {
-        Err(RepoError::Git("not built".into()))
+        parents::pending(self)
     }
 
     /// Every commit that a push would bring and `known` does not reach, oldest first.
@@ -242,9 +281,12 @@ impl Repo {
         range::merge_base(self, &self.store.id(one)?, &self.store.id(two)?)
     }
 
-    /// A boolean of git's configuration.
-    pub fn config_bool(&self, _key: &str) -> Result<Option<bool>, RepoError> {
-        Err(RepoError::Git("not built".into()))
+    /// A boolean of git's configuration; `None` when unset.
+    ///
+    /// # Errors
+    /// When the configuration cannot be read, or the value is no boolean.
+    pub fn config_bool(&self, key: &str) -> Result<Option<bool>, RepoError> {
+        config::boolean(self, key)
     }
 
     /// Every symlink of a commit's tree (target text not read), in byte order of the paths.
@@ -253,6 +295,14 @@ impl Repo {
     /// When a tree cannot be read.
     pub fn symlinks(&self, commit: Option<&Oid>) -> Result<Vec<(RepoPath, Entry)>, RepoError> {
         Ok(self.links.under(&self.store, self.root(commit)?)?)
+    }
+
+    /// Every symlink that the index holds, in byte order of the paths.
+    ///
+    /// # Errors
+    /// When the index is corrupt.
+    pub fn staged_symlinks(&self) -> Result<Vec<(RepoPath, Entry)>, RepoError> {
+        staged::symlinks(&self.store, &self.place.index)
     }
 
     /// The root tree of a commit.

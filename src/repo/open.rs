@@ -58,13 +58,12 @@ fn refusal(environment: &Environment, library: &git2::Error, git: RepoError) -> 
 }
 
 fn by_library(environment: &Environment) -> Result<Repository, git2::Error> {
-    let library = match environment.path("GIT_DIR") {
-        Some(git_dir) => Repository::open_ext(git_dir, Flags::NO_SEARCH | Flags::NO_DOTGIT, &[] as &[&OsStr])?,
-        None => {
-            let across = environment.is_true("GIT_DISCOVERY_ACROSS_FILESYSTEM");
-            let ceilings = environment.get("GIT_CEILING_DIRECTORIES").map(std::env::split_paths).into_iter().flatten();
-            Repository::open_ext(&environment.cwd, if across { Flags::CROSS_FS } else { Flags::empty() }, ceilings)?
-        }
+    let library = if let Some(git_dir) = environment.path("GIT_DIR") {
+        Repository::open_ext(git_dir, Flags::NO_SEARCH | Flags::NO_DOTGIT, &[] as &[&OsStr])?
+    } else {
+        let across = environment.is_true("GIT_DISCOVERY_ACROSS_FILESYSTEM");
+        let ceilings = environment.get("GIT_CEILING_DIRECTORIES").map(std::env::split_paths).into_iter().flatten();
+        Repository::open_ext(&environment.cwd, if across { Flags::CROSS_FS } else { Flags::empty() }, ceilings)?
     };
     for directory in object_directories(environment) {
         let text = directory.to_str().ok_or_else(|| git2::Error::from_str("an object directory whose path is not UTF-8"))?;

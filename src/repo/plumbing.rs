@@ -13,7 +13,7 @@ use super::environment::{Environment, is_git};
 use super::open::Place;
 
 /// Git says nothing for so long only when it hangs (a dead remote of a partial clone, a dead disk).
-const SILENCE: Duration = Duration::from_secs(300);
+const SILENCE: Duration = Duration::from_mins(5);
 /// What is kept of a child's standard error.
 const WORDS: usize = 4096;
 /// How much of a pipe is read at once.

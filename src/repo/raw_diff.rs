@@ -30,14 +30,14 @@ fn record(head: &[u8], path: &[u8]) -> Option<Record> {
     if words.next()?.first() == Some(&b'U') {
         return Some(Record::Unmerged(path));
     }
-    Some(Record::Change(Change { path, old: entry(modes.0, ids.0)?, new: entry(modes.1, ids.1)? }))
+    Some(Record::Change(Change { path, old: entry(modes.0, ids.0).ok()?, new: entry(modes.1, ids.1).ok()? }))
 }
 
-/// An entry, or (mode zero) that there is none.
-fn entry(mode: &[u8], id: &[u8]) -> Option<Option<Entry>> {
+/// An entry, or (mode zero) that there is none; an error when it is neither.
+fn entry(mode: &[u8], id: &[u8]) -> Result<Option<Entry>, ()> {
     if mode == b"000000" {
-        return Some(None);
+        return Ok(None);
     }
-    let octal = u32::from_str_radix(std::str::from_utf8(mode).ok()?, 8).ok()?;
-    Some(Some(Entry { mode: Mode::from_octal(octal)?, oid: Id::from_hex(id)?.into() }))
+    let octal = std::str::from_utf8(mode).ok().and_then(|digits| u32::from_str_radix(digits, 8).ok()).ok_or(())?;
+    Ok(Some(Entry { mode: Mode::from_octal(octal).ok_or(())?, oid: Id::from_hex(id).ok_or(())?.into() }))
 }

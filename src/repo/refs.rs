@@ -1,11 +1,13 @@
 //! Owns what names lead to: HEAD, revisions, every tip, branches and their upstreams.
 
+use std::collections::HashMap;
+
 use git2::{ErrorCode, Repository};
 
 use super::commits::peel;
 use super::id::Id;
 use super::{Repo, RepoError};
-use crate::tree::Oid;
+use crate::tree::{Oid, TreeError};
 
 /// The commit HEAD names; `None` when unborn.
 pub(super) fn head(repo: &Repo) -> Result<Option<Oid>, RepoError> {
@@ -50,6 +52,53 @@ pub(super) fn resolve(repo: &Repo, revision: &str) -> Result<Oid, RepoError> {
     let peeled = format!("{revision}^{{commit}}");
     let answer = repo.store.git()?.run(&["rev-parse", "--verify", "--quiet", "--end-of-options", &peeled], None)?;
     answer.found().ok().flatten().ok_or_else(none).and_then(|text| one_id(&text))
+}
+
+/// A local branch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Branch {
+    /// Full name: `refs/heads/...`.
+    pub name: Vec<u8>,
+    /// Its commit.
+    pub tip: Oid,
+    /// The ref it follows and that ref's commit, when both exist here.
+    pub upstream: Option<(Vec<u8>, Oid)>,
+}
+
+/// The commits that any ref or HEAD leads to, each once, in order of their ids. A ref that leads to no commit here counts for none.
+pub(super) fn tips(repo: &Repo) -> Result<Vec<Oid>, RepoError> {
+    let text = repo.store.git()?.run(&["for-each-ref", "--format=%(objectname)"], None)?.success()?;
+    let mut tips: Vec<Oid> = head(repo)?.into_iter().collect();
+    for line in text.split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
+        let id = Id::from_hex(line).ok_or_else(|| RepoError::Git("for-each-ref printed what is no object id".into()))?;
+        match peel(&repo.store, &id) {
+            Ok(commit) => tips.extend(commit.map(Oid::from)),
+            Err(RepoError::Tree(TreeError::Missing { .. })) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    tips.sort_unstable();
+    tips.dedup();
+    Ok(tips)
+}
+
+/// Every local branch, in order of names.
+pub(super) fn branches(repo: &Repo) -> Result<Vec<Branch>, RepoError> {
+    let text = repo.store.git()?.run(&["for-each-ref", "--format=%(objectname) %(refname)%00%(upstream)"], None)?.success()?;
+    let says = || RepoError::Git("for-each-ref printed what cannot be read".into());
+    let (mut values, mut branches) = (HashMap::new(), Vec::new());
+    for line in text.split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
+        let (value, names) = line.split_at_checked(repo.store.format.width() * 2).ok_or_else(says)?;
+        let tip = Id::from_hex(value).map(Oid::from).ok_or_else(says)?;
+        let mut names = names.trim_ascii_start().split(|b| *b == 0);
+        let (name, upstream) = (names.next().ok_or_else(says)?, names.next().ok_or_else(says)?);
+        if name.starts_with(b"refs/heads/") {
+            branches.push((name, tip.clone(), upstream));
+        }
+        values.insert(name, tip);
+    }
+    let follows = |upstream: &[u8]| values.get(upstream).map(|tip| (upstream.to_vec(), tip.clone()));
+    Ok(branches.into_iter().map(|(name, tip, upstream)| Branch { name: name.to_vec(), tip, upstream: follows(upstream) }).collect())
 }
 
 fn one_id(text: &[u8]) -> Result<Oid, RepoError> {

@@ -10,7 +10,7 @@ use super::cached_tree::Node;
 use super::changes::{Comparison, DEPTH, Side, between, entry_of};
 use super::folder::{Item, fit_name, order};
 use super::id::Id;
-use super::index::{Index, Row};
+use super::index::{Entries, Index, Row};
 use super::raw_diff::{Record, records};
 use super::store::Store;
 use crate::tree::{Change, Entry, Mode, Oid, RepoPath, TreeError};
@@ -25,12 +25,12 @@ pub(super) fn staged(store: &Store, file: &Path, base: Option<Id>) -> Result<Vec
             known => return Ok(known?),
         }
     }
-    if index.foreign.is_some() { by_git(store, base) } else { by_entries(store, file, &index, base) }
+    if index.entries == Entries::Whole { by_entries(store, file, &index, base) } else { by_git(store, base) }
 }
 
 /// The tree that a commit of this index would have, when git has already made it.
 fn committed_root(index: &Index) -> Option<Id> {
-    let whole = index.plain && index.foreign.as_deref().is_none_or(|name| name == "sdir");
+    let whole = index.plain && index.entries != Entries::Partial;
     index.root.filter(|(entries, _)| whole && *entries == index.len()).map(|(_, id)| id)
 }
 
@@ -166,7 +166,7 @@ impl<'w> Walk<'w> {
             path.push(b'/');
             let base = item.map(|item| item.id);
             match group {
-                None => self.found.folder(path, base, None)?,
+                None => self.found.folder(path, section.depth + 1, base, None)?,
                 Some(group) => {
                     let (rows, node) = (group.rows.clone(), nodes.get(name).copied());
                     self.waiting.push(Section { path, depth: section.depth + 1, base, rows, node });
@@ -183,6 +183,26 @@ fn row_entry(row: &Row<'_>) -> Result<Entry, Stop> {
     let mode = Mode::from_octal(row.mode).ok_or(Stop::Corrupt("an entry has a mode that git does not know"))?;
     let id = Id::from_bytes(row.id).ok_or(Stop::Corrupt("an entry is cut short"))?;
     Ok(Entry { mode, oid: id.into() })
+}
+
+/// Every symlink that an index holds, in byte order of the paths.
+pub(super) fn symlinks(store: &Store, file: &Path) -> Result<Vec<(RepoPath, Entry)>, RepoError> {
+    let index = Index::read(file, store.format.width())?;
+    if index.entries != Entries::Whole {
+        return links_by_git(store);
+    }
+    let links = index.symlinks().map_err(|says| RepoError::Index { file: file.to_owned(), says: says.to_owned() })?;
+    Ok(links.into_iter().map(|(path, id)| (path, Entry { mode: Mode::Symlink, oid: id.into() })).collect())
+}
+
+fn links_by_git(store: &Store) -> Result<Vec<(RepoPath, Entry)>, RepoError> {
+    let text = store.git()?.run(&["ls-files", "--stage", "-z", "--full-name"], None)?.success()?;
+    let links = text.split(|b| *b == 0).filter_map(|line| line.strip_prefix(b"120000 "));
+    let link = |line: &[u8]| {
+        let (id, path) = (line.split(|b| *b == b' ').next()?, line.splitn(2, |b| *b == b'\t').nth(1)?);
+        Some((RepoPath::new(path), Entry { mode: Mode::Symlink, oid: Id::from_hex(id)?.into() }))
+    };
+    links.map(link).collect::<Option<_>>().ok_or_else(|| RepoError::Git("ls-files printed what cannot be read".into()))
 }
 
 /// As git tells it, for an index that only git can read.

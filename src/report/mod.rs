@@ -2,6 +2,7 @@
 
 mod json;
 mod progress;
+mod setup;
 mod style;
 mod text;
 
@@ -9,6 +10,7 @@ use std::io::{IsTerminal as _, Write as _};
 
 pub use json::verdict as verdict_json;
 pub use progress::Progress;
+pub use setup::{installed, undone};
 pub use style::Style;
 pub use text::{plural, verdict as verdict_text};
 
@@ -45,6 +47,13 @@ pub fn err(text: &str) {
 /// One sentence for a fault, on standard error.
 pub fn fault(says: &str) {
     err(&format!("seedgate: {}\n", says.trim_end()));
+}
+
+/// One line beside the verdict, on standard error, if there is something to say.
+pub fn note(says: Option<&str>) {
+    if let Some(says) = says {
+        err(&format!("seedgate: note: {says}\n"));
+    }
 }
 
 /// The style for standard output.

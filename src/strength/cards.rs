@@ -258,3 +258,96 @@ fn number(value: &Value) -> Result<Option<BigInt>, String> {
     }
     text.parse().map(Some).map_err(|_| format!("{text:?} is no whole number"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{CardSet, CardsError};
+
+    fn parse(cards: &str) -> Result<CardSet, CardsError> {
+        CardSet::parse(&format!(r#"{{"schema":"seedgate.cards/1","cards":[{cards}]}}"#))
+    }
+
+    fn ids(set: &CardSet) -> Vec<&str> {
+        set.cards().map(|card| card.prop_id.0.as_str()).collect()
+    }
+
+    #[test]
+    fn a_file_opens_with_its_schema_and_lists_cards_by_id() {
+        let set = parse(r#"{"prop_id":"b.py::test_x"},{"prop_id":"a.py::test_x"}"#).unwrap();
+        assert_eq!(ids(&set), ["a.py::test_x", "b.py::test_x"]);
+        let text = set.to_text();
+        assert!(text.starts_with("{\n  \"schema\": \"seedgate.cards/1\",\n  \"cards\": ["), "{text}");
+        assert!(text.ends_with("}\n"));
+    }
+
+    #[test]
+    fn a_card_has_the_articles_fields_by_their_names() {
+        let text = parse(r#"{"prop_id":"a.py::test_x"}"#).unwrap().to_text();
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        for field in
+            ["prop_id", "kind", "domain_size", "assertion_count", "fixture_sha256", "case_keys", "bounds", "domain", "files", "opaque"]
+        {
+            assert!(value["cards"][0].get(field).is_some(), "{field}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_back_and_written_the_same() {
+        let text = parse(r#"{"prop_id":"a.py::test_x","kind":"test","line":4,"files":{"f":"00"},"fixture_sha256":"00","assertions":[{"text":"assert x","line":5}]}"#)
+            .unwrap()
+            .to_text();
+        let again = CardSet::parse(&text).unwrap();
+        assert_eq!(again.to_text(), text);
+        assert_eq!(again.cards().map(|card| card.assertions.len()).collect::<Vec<_>>(), [1]);
+    }
+
+    #[test]
+    fn an_old_reader_passes_over_fields_of_a_newer_writer() {
+        let newer =
+            r#"{"schema":"seedgate.cards/1","tool":"9.9","cards":[{"prop_id":"a.py::test_x","mood":{"deep":[1]},"assertion_count":2}]}"#;
+        let set = CardSet::parse(newer).unwrap();
+        assert_eq!(set.cards().next().and_then(|card| set.stated(&card.prop_id)).map(|stated| stated.assertion_count), Some(2));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_refused_by_name() {
+        let table = [
+            ("[1", "not a seedgate.cards/1 file"),
+            (r#"{"cards":[]}"#, "missing field `schema`"),
+            (r#"{"schema":"seedgate.cards/2","cards":[]}"#, "seedgate.cards/2"),
+            (r#"{"schema":"seedgate.cards/1"}"#, "missing field `cards`"),
+            (r#"{"schema":"seedgate.cards/1","cards":[{"kind":"test"}]}"#, "card without prop_id"),
+            (r#"{"schema":"seedgate.cards/1","cards":[{"prop_id":"x","kind":"mood"}]}"#, "card x: unknown variant `mood`"),
+            (r#"{"schema":"seedgate.cards/1","cards":[{"prop_id":"x","domain_size":1.5}]}"#, "card x: domain_size: 1.5"),
+            (r#"{"schema":"seedgate.cards/1","cards":[{"prop_id":"x","bounds":{"n":["low","1"]}}]}"#, "card x: bounds: \"low\""),
+            (r#"{"schema":"seedgate.cards/1","cards":[{"prop_id":"x"},{"prop_id":"x"}]}"#, "card x stands twice"),
+        ];
+        for (text, words) in table {
+            let error = CardSet::parse(text).unwrap_err().to_string();
+            assert!(error.contains(words), "{text}: {error}");
+        }
+        let long = format!(r#"{{"prop_id":"x","domain_size":"{}"}}"#, "9".repeat(30_000));
+        assert!(parse(&long).unwrap_err().to_string().contains("digits"));
+    }
+
+    #[test]
+    fn a_short_name_finds_the_one_card_it_can_mean() {
+        let set = parse(
+            r#"{"prop_id":"t/a.py::test_x"},{"prop_id":"t/a.py::TestA::test_y"},{"prop_id":"u/b.py::test_y"},{"prop_id":"u/a.py::test_z"}"#,
+        )
+        .unwrap();
+        let table = [
+            ("t/a.py::test_x", Ok("t/a.py::test_x")),
+            ("test_x", Ok("t/a.py::test_x")),
+            ("TestA::test_y", Ok("t/a.py::TestA::test_y")),
+            ("b.py::test_y", Ok("u/b.py::test_y")),
+            ("est_x", Err("no property or test is called est_x")),
+            ("", Err("no property or test is called ")),
+            ("test_y", Err("test_y is the name of several: t/a.py::TestA::test_y, u/b.py::test_y")),
+        ];
+        for (name, wanted) in table {
+            let found = set.find(name).map(|card| card.prop_id.0.as_str()).map_err(|e| e.to_string());
+            assert_eq!(found, wanted.map_err(str::to_owned), "{name}");
+        }
+    }
+}

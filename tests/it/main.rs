@@ -1,5 +1,6 @@
-//! Every integration test, in one binary.
+//! The integration tests, in one binary.
 
 mod facts;
 mod repo;
+#[cfg(test)]
 mod sandbox;

@@ -2,10 +2,10 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Component, Path};
 use std::time::Duration;
 
 use interprocess::local_socket::traits::{Listener as _, StreamCommon as _};
@@ -133,6 +133,22 @@ pub(in crate::daemon) fn open_private(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).custom_flags(flags).open(path)?;
     let kind = file.metadata()?.file_type();
     if kind.is_file() && !kind.is_socket() { Ok(file) } else { Err(io::Error::other("it is no regular file")) }
+}
+
+/// Reads a file below a folder, through no link on the way; `None` when it is no regular file or has more than `cap` bytes.
+pub(in crate::daemon) fn read_below(top: &Path, path: &Path, cap: u64) -> Option<Vec<u8>> {
+    let flags = OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let mut folder = rustix::fs::open(top, OFlags::CLOEXEC | OFlags::DIRECTORY, Mode::empty()).ok()?;
+    let (name, parents) = (path.file_name()?, path.parent()?);
+    for part in parents.components() {
+        let Component::Normal(part) = part else { return None };
+        folder = rustix::fs::openat(&folder, part, flags | OFlags::DIRECTORY, Mode::empty()).ok()?;
+    }
+    let file = File::from(rustix::fs::openat(&folder, name, flags | OFlags::NONBLOCK, Mode::empty()).ok()?);
+    let found = file.metadata().ok().filter(|found| found.is_file() && found.len() <= cap)?;
+    let mut bytes = Vec::new();
+    file.take(cap).read_to_end(&mut bytes).ok()?;
+    (bytes.len() as u64 == found.len()).then_some(bytes)
 }
 
 /// Whether this user owns what is at a path.

@@ -104,3 +104,7 @@ pub(in crate::daemon) fn is_remote(_path: &Path) -> bool {
 pub(in crate::daemon) fn most_watches() -> usize {
     0
 }
+
+pub(in crate::daemon) fn read_below(_top: &Path, _path: &Path, _cap: u64) -> Option<Vec<u8>> {
+    None
+}

@@ -6,6 +6,8 @@ use crate::strength::delta::claims::{self, Demands};
 use crate::strength::delta::pairing::{Pair, Sides};
 use crate::strength::delta::{Compared, Loss};
 
+/// A change that gains more demands than this is not searched for lost ones: they count as lost.
+const MOST_GAINS: usize = 200_000;
 /// At most this many lost assertions are quoted.
 const MOST_QUOTED: usize = 8;
 /// At most this many characters of one are quoted.
@@ -41,7 +43,7 @@ impl<'c> Ledger<'c> {
 
     /// Texts of the base's assertions that are not demanded any more.
     fn lost(&mut self, base: &Card, patch: &Card) -> Vec<String> {
-        let mut here = claims::of_card(patch, self.sides.patch);
+        let mut here = claims::of_card(patch, self.sides.patch).unwrap_or_default();
         let mut texts: Vec<&str> = patch.assertions.iter().map(|a| a.text.as_str()).collect();
         let mut lost = Vec::new();
         for (assertion, demands) in base.assertions.iter().zip(claims::of_assertions(base)) {
@@ -70,12 +72,16 @@ fn gains(pairs: &[Pair<'_>], sides: &Sides<'_>) -> Demands {
     let mut gains = Demands::new();
     for (before, after) in pairs {
         let Some(after) = after.filter(|card| card.kind != Kind::Support) else { continue };
-        let mut now = claims::of_card(after, sides.patch);
-        for (demand, times) in before.map(|card| claims::of_card(card, sides.base)).unwrap_or_default() {
+        let was = before.map_or_else(|| Some(Demands::new()), |card| claims::of_card(card, sides.base));
+        let Some((was, mut now)) = was.zip(claims::of_card(after, sides.patch)) else { continue };
+        for (demand, times) in was {
             claims::take_times(&mut now, &demand, times);
         }
         for (demand, times) in now {
             *gains.entry(demand).or_default() += times;
+        }
+        if gains.len() > MOST_GAINS {
+            return Demands::new();
         }
     }
     gains

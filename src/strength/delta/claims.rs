@@ -11,6 +11,8 @@ use crate::strength::domain::Table;
 const DEPTH: usize = 3;
 /// A claim with more rows than this stays as it is written, together with its tables.
 const MOST_ROWS: usize = 512;
+/// A card with more demands than this is not told at all: what it lost counts as lost.
+const MOST_DEMANDS: usize = 50_000;
 
 /// A claim that stands for itself: two that are equal demand the same, wherever they stand.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,21 +27,25 @@ pub(super) type Demands = BTreeMap<Demand, usize>;
 /// What each assertion of a card demands itself, by position; empty where the language does not tell.
 pub(super) fn of_assertions(card: &Card) -> Vec<Vec<Demand>> {
     let mut demands = vec![Vec::new(); card.assertions.len()];
+    let mut told = 0;
     for claim in &card.claims {
-        if let Some(of_one) = demands.get_mut(claim.assertion) {
-            of_one.extend(rows(&written(claim), &card.domain.tables));
+        let Some(of_one) = demands.get_mut(claim.assertion) else { continue };
+        let all = rows(&written(claim), &card.domain.tables);
+        told += all.len();
+        if told <= MOST_DEMANDS {
+            of_one.extend(all);
         }
     }
     demands
 }
 
-/// Everything that a card demands, helpers of the same side included.
-pub(super) fn of_card(card: &Card, side: &CardSet) -> Demands {
+/// Everything that a card demands, helpers of the same side included; nothing when it is too much to tell.
+pub(super) fn of_card(card: &Card, side: &CardSet) -> Option<Demands> {
     let mut demands = Demands::new();
-    for demand in within(card, side, DEPTH) {
+    for demand in within(card, side, DEPTH)? {
         *demands.entry(demand).or_default() += 1;
     }
-    demands
+    Some(demands)
 }
 
 /// Takes one demand out, if it is there.
@@ -58,22 +64,33 @@ pub(super) fn take_times(demands: &mut Demands, demand: &Demand, times: usize) {
     }
 }
 
-fn within(card: &Card, side: &CardSet, depth: usize) -> Vec<Demand> {
-    let own = card.claims.iter().map(written);
-    let called = card.calls.iter().filter(|_| depth > 0).flat_map(|call| through(call, side, depth - 1));
-    own.chain(called).flat_map(|demand| rows(&demand, &card.domain.tables)).collect()
+fn within(card: &Card, side: &CardSet, depth: usize) -> Option<Vec<Demand>> {
+    let mut all = Vec::new();
+    let mut tell = |demand: &Demand| {
+        all.extend(rows(demand, &card.domain.tables));
+        (all.len() <= MOST_DEMANDS).then_some(())
+    };
+    for claim in &card.claims {
+        tell(&written(claim))?;
+    }
+    for call in card.calls.iter().filter(|_| depth > 0) {
+        for demand in through(call, side, depth - 1)? {
+            tell(&demand)?;
+        }
+    }
+    Some(all)
 }
 
 /// The demands of a called helper, told with what the caller passes.
-fn through(call: &Call, side: &CardSet, depth: usize) -> Vec<Demand> {
-    let Some(helper) = side.get(&call.callee) else { return Vec::new() };
+fn through(call: &Call, side: &CardSet, depth: usize) -> Option<Vec<Demand>> {
+    let Some(helper) = side.get(&call.callee) else { return Some(Vec::new()) };
     let values: BTreeMap<&str, &str> = call.arguments.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    let told = within(helper, side, depth).into_iter().map(|demand| {
+    let told = within(helper, side, depth)?.into_iter().map(|demand| {
         let mut told = replace(&demand, &values);
         told.setup.splice(0..0, call.setup.iter().map(|line| tokens::cut(line).join(" ")));
         told
     });
-    told.collect()
+    Some(told.collect())
 }
 
 fn written(claim: &Claim) -> Demand {

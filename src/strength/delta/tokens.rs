@@ -121,3 +121,45 @@ fn stands_alone(value: &[&str], left: &str, right: &str) -> bool {
     let closed = matches!(right, "" | ")" | "]" | "}" | ",") || COMPARISONS.contains(&right);
     fenced && closed && !depth_zero(value).any(|token| LOOSE.contains(&token))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::{cut, replace};
+
+    #[test]
+    fn source_is_cut_into_names_numbers_strings_and_operators() {
+        let table: [(&str, &[&str]); 8] = [
+            ("f(x)==f(-x)", &["f", "(", "x", ")", "==", "f", "(", "-", "x", ")"]),
+            ("a.b<=1.5e-3", &["a", ".", "b", "<=", "1.5e-3"]),
+            ("x == 'a b\\'c' and rb\"q\"", &["x", "==", "'a b\\'c'", "and", "rb\"q\""]),
+            ("'''a'b''' in y", &["'''a'b'''", "in", "y"]),
+            ("x**2//3", &["x", "**", "2", "//", "3"]),
+            ("größe != 0x1e-1", &["größe", "!=", "0x1e", "-", "1"]),
+            ("'open", &["'open"]),
+            ("\"\\", &["\"\\"]),
+        ];
+        for (text, tokens) in table {
+            assert_eq!(cut(text), tokens, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_value_takes_the_place_of_a_free_name_without_being_taken_apart() {
+        let table = [
+            ("f(x) == want", "f ( -5 ) == 0", "-5", "0"),
+            ("x * 2 == want", "( a + b ) * 2 == 0", "a + b", "0"),
+            ("x == want", "a + b == 0", "a + b", "0"),
+            ("x == want", "( a == b ) == 0", "a == b", "0"),
+            ("o.x == f(x=x)", "o . x == f ( x = 1 )", "1", "0"),
+            ("x.y == want", "( - 1 ) . y == 0", "-1", "0"),
+            ("x[0] in want", "[ 1 , 2 ] [ 0 ] in ( 1 , 2 )", "[1, 2]", "(1, 2)"),
+            ("g(x, want)", "g ( ( lambda : 1 ) , 0 )", "lambda: 1", "0"),
+        ];
+        for (text, wanted, x, want) in table {
+            let values = BTreeMap::from([("x", x), ("want", want)]);
+            assert_eq!(replace(&cut(text), &values).join(" "), cut(wanted).join(" "));
+        }
+    }
+}

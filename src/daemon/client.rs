@@ -1,0 +1,234 @@
+//! Owns a command's use of memo and daemon: facts before the verdict, and after it a sign of life or a start.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use crate::daemon::DaemonError;
+use crate::daemon::place::{Place, PlaceError};
+use crate::daemon::serve::lock;
+use crate::daemon::system;
+use crate::daemon::wire::{Known, Merge, Status};
+use crate::gate::facts::memo::Memo;
+use crate::gate::facts::{Audit, Batch, Counts, Fact, Facts, Key};
+use crate::repo::Repo;
+use crate::settings::Layout;
+
+mod line;
+mod start;
+mod wish;
+
+use line::{Broken, Line};
+pub use start::start;
+pub use wish::Wishes;
+
+/// Most facts that are asked for in one request; what is left over is computed.
+const MOST: usize = 20_000;
+/// A connection that rested longer may be closed on the other side, and is not used again.
+const RESTED: Duration = Duration::from_secs(1);
+
+/// Memo and daemon, as one command uses them.
+pub struct Warm {
+    cold: bool,
+    wishes: Wishes,
+    layout: Layout,
+    known: Known,
+    link: Arc<Mutex<Link>>,
+    facts: Option<Facts>,
+    note: Option<String>,
+}
+
+/// How it stands with the daemon.
+enum Link {
+    /// Nobody has tried.
+    Untried,
+    /// It answers.
+    Open(Line, Instant),
+    /// There is none.
+    Absent,
+    /// It was left.
+    Left,
+    /// It was expected, and this happened.
+    Broken(Broken),
+}
+
+impl Warm {
+    /// What the environment wishes (`SEEDGATE_DAEMON`, `CI`, `SEEDGATE_AUDIT`), for a repository. Touches nothing yet.
+    pub fn of(repo: &Repo) -> Self {
+        let layout = Layout::new(repo.common_dir());
+        let known = Known { top: repo.top().map(Into::into), git_dir: repo.git_dir().into(), common_dir: repo.common_dir().into() };
+        let wishes = Wishes::of_process(repo);
+        Warm { cold: false, wishes, layout, known, link: Arc::new(Mutex::new(Link::Untried)), facts: None, note: None }
+    }
+
+    /// Neither memo nor daemon: every fact is computed.
+    pub fn cold(repo: &Repo) -> Self {
+        Warm { cold: true, wishes: Wishes::default(), ..Warm::of(repo) }
+    }
+
+    /// Judges with the facts of every layer. Should one of them turn out wrong, all is judged once more without any.
+    pub fn judge<T>(&mut self, judge: impl Fn(&Facts) -> T) -> (T, Counts) {
+        let facts = self.facts();
+        let judged = judge(&facts);
+        let Some((_, oid)) = facts.distrusted() else {
+            let counts = facts.counts();
+            self.facts = Some(facts);
+            return (judged, counts);
+        };
+        self.note = Some(format!("a remembered fact of blob {oid} was wrong: everything was computed again, and the memo is deleted"));
+        let cold = Facts::cold();
+        let judged = judge(&cold);
+        (judged, cold.counts())
+    }
+
+    fn facts(&self) -> Facts {
+        if self.cold {
+            return Facts::cold();
+        }
+        let ask = Ask { layout: self.layout.clone(), known: self.known.clone(), link: Arc::clone(&self.link) };
+        let daemon = self.wishes.asks().then(|| Box::new(ask) as Box<dyn Batch>);
+        let audit = if self.wishes.audits() { Audit::All } else { Audit::Some };
+        Facts::layered(Memo::of_user(&self.layout), daemon).audited(audit)
+    }
+
+    /// After the verdict is out: writes the memo, and shows the daemon a sign of life or starts one. Answers what the user should
+    /// know, in one line.
+    pub fn finish(mut self) -> Option<String> {
+        if let Some(facts) = &self.facts {
+            facts.flush();
+        }
+        if self.wishes.asks() {
+            self.greet();
+        }
+        self.note
+    }
+
+    fn greet(&mut self) {
+        let mut link = lock(&self.link);
+        if matches!(*link, Link::Untried) {
+            *link = open(&self.layout);
+            if let Link::Open(line, _) = &mut *link {
+                // A sign of life is not worth a word when it fails.
+                let _ = line.facts(Some(&self.known), &[]);
+            }
+        }
+        let start = match &*link {
+            Link::Broken(broken) => {
+                self.note.get_or_insert_with(|| format!("the daemon {broken}; the verdict was reached without it"));
+                broken.is_stale()
+            }
+            Link::Absent => true,
+            _ => false,
+        };
+        drop(link);
+        if start && self.wishes.starts() {
+            let started = start::spawn(&self.layout, Some(&self.known), false);
+            if let Err(DaemonError::Place(PlaceError::Folder(error))) = started {
+                self.note.get_or_insert_with(|| format!("no daemon: {error}"));
+            }
+        }
+    }
+}
+
+/// The daemon as a layer of facts.
+struct Ask {
+    layout: Layout,
+    known: Known,
+    link: Arc<Mutex<Link>>,
+}
+
+impl Batch for Ask {
+    fn ask(&mut self, wanted: &[Key]) -> HashMap<Key, Fact> {
+        let mut link = lock(&self.link);
+        if matches!(*link, Link::Untried) {
+            *link = open(&self.layout);
+        }
+        if matches!(&*link, Link::Open(_, used) if used.elapsed() > RESTED) {
+            *link = Link::Left;
+        }
+        let Link::Open(line, used) = &mut *link else { return HashMap::new() };
+        match line.facts(Some(&self.known), &wanted[..wanted.len().min(MOST)]) {
+            Ok(facts) => {
+                *used = Instant::now();
+                facts
+            }
+            Err(broken) => {
+                *link = Link::Broken(broken);
+                HashMap::new()
+            }
+        }
+    }
+
+    /// A daemon that tells wrong facts is asked to end.
+    fn distrust(&mut self) {
+        if let Link::Open(line, _) = &mut *lock(&self.link) {
+            let _ = line.stop();
+        }
+    }
+}
+
+/// One attempt. That nothing is there is no surprise; anything else is.
+fn open(layout: &Layout) -> Link {
+    let place = match Place::find(layout, false) {
+        Ok(place) => place,
+        Err(_) => return Link::Absent,
+    };
+    match Line::open(&place.socket()) {
+        Ok(line) => Link::Open(line, Instant::now()),
+        Err(Broken::Connect(error)) if error.kind() == io::ErrorKind::NotFound => Link::Absent,
+        Err(broken) => Link::Broken(broken),
+    }
+}
+
+/// How this engine's daemon is; `None` when there is none.
+///
+/// # Errors
+/// When there is one and it does not answer.
+pub fn status(layout: &Layout) -> Result<Option<Status>, DaemonError> {
+    with(layout, |line| line.status())
+}
+
+/// What the daemon knows of a repository's merges, as a hint; `None` when there is no daemon.
+///
+/// # Errors
+/// When there is one and it does not answer.
+pub fn merges(repo: &Repo) -> Result<Option<Vec<Merge>>, DaemonError> {
+    let warm = Warm::of(repo);
+    if !warm.wishes.asks() {
+        return Ok(None);
+    }
+    with(&warm.layout, |line| line.merges(&warm.known))
+}
+
+fn with<T>(layout: &Layout, ask: impl FnOnce(&mut Line) -> Result<T, Broken>) -> Result<Option<T>, DaemonError> {
+    match open(layout) {
+        Link::Open(mut line, _) => ask(&mut line).map(Some).map_err(|broken| DaemonError::Talk(broken.to_string())),
+        Link::Broken(broken) if !broken.is_stale() => Err(DaemonError::Talk(broken.to_string())),
+        _ => Ok(None),
+    }
+}
+
+/// Asks every daemon of this user here to end, whatever its engine, and waits until this engine's is gone. Answers how many were asked.
+///
+/// # Errors
+/// When this engine's daemon does not answer, or does not end in time.
+pub fn stop(layout: &Layout) -> Result<usize, DaemonError> {
+    let Ok(place) = Place::find(layout, false) else { return Ok(0) };
+    let mut asked = 0;
+    for socket in place.sockets() {
+        match Line::reach(&socket).and_then(|mut line| line.stop()) {
+            Ok(()) => asked += 1,
+            Err(broken) if socket == place.socket() && !broken.is_stale() => return Err(DaemonError::Talk(broken.to_string())),
+            Err(_) => {}
+        }
+    }
+    let end = Instant::now() + Duration::from_secs(5);
+    while asked > 0 && system::identity(&place.socket()).is_some() {
+        if Instant::now() > end {
+            return Err(DaemonError::Talk("said goodbye and is still there".into()));
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    Ok(asked)
+}

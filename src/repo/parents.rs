@@ -1,0 +1,72 @@
+//! Owns which parents the commit in the making will have.
+
+use super::caller::{Caller, caller};
+use super::commits::commit;
+use super::{Pending, Repo, RepoError, refs};
+use crate::tree::Oid;
+
+/// The variable in which `git merge` names a head that it merges, for hooks that run before `MERGE_HEAD` exists.
+const MERGED: &str = "GITHEAD_";
+
+/// The parents that the commit in the making will have.
+pub(super) fn pending(repo: &Repo) -> Result<Pending, RepoError> {
+    let Some(head) = refs::head(repo)? else { return Ok(Pending { parents: Vec::new(), amend: false }) };
+    let caller = caller();
+    if caller == (Caller::Commit { amend: true }) {
+        let replaced = commit(&repo.store, &repo.shallow, &repo.store.id(&head)?)?;
+        return Ok(Pending { parents: replaced.parents, amend: true });
+    }
+    let mut parents = vec![head];
+    let recorded = merge_heads(repo)?;
+    // A commit command knows its merge from MERGE_HEAD alone; the variable would be somebody's invention.
+    let told = if recorded.is_empty() && !matches!(caller, Caller::Commit { .. }) { told_heads(repo) } else { Vec::new() };
+    for other in recorded.into_iter().chain(told) {
+        if !parents.contains(&other) {
+            parents.push(other);
+        }
+    }
+    if parents.len() > 1 && !is_forced(repo) {
+        parents = independent(repo, &parents)?;
+    }
+    Ok(Pending { parents, amend: false })
+}
+
+/// The heads of a merge that waits for its commit.
+fn merge_heads(repo: &Repo) -> Result<Vec<Oid>, RepoError> {
+    let file = repo.git_dir().join("MERGE_HEAD");
+    let text = match std::fs::read_to_string(&file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(RepoError::Git(format!("{}: {error}", file.display()))),
+    };
+    let heads = text.lines().map(|line| Oid::from_hex(line.trim_end())).collect::<Option<_>>();
+    heads.ok_or_else(|| RepoError::Git(format!("{} holds a line that is no commit id", file.display())))
+}
+
+/// The heads that `git merge` told its hook about, in order of their ids.
+fn told_heads(repo: &Repo) -> Vec<Oid> {
+    let names = repo.environment.git.iter().filter_map(|(name, _)| name.strip_prefix(MERGED));
+    let mut heads: Vec<Oid> = names.filter_map(Oid::from_hex).collect();
+    heads.sort_unstable();
+    heads
+}
+
+/// Whether the merge was asked to be one even where nothing needs merging (`--no-ff`).
+fn is_forced(repo: &Repo) -> bool {
+    std::fs::read(repo.git_dir().join("MERGE_MODE")).is_ok_and(|mode| mode.trim_ascii() == b"no-ff")
+}
+
+/// As git reduces heads: one that another reaches is no parent.
+fn independent(repo: &Repo, parents: &[Oid]) -> Result<Vec<Oid>, RepoError> {
+    let mut kept = Vec::new();
+    for one in parents {
+        let mut reached = false;
+        for other in parents.iter().filter(|other| *other != one) {
+            reached |= repo.merge_base(one, other)?.as_ref() == Some(one);
+        }
+        if !reached {
+            kept.push(one.clone());
+        }
+    }
+    Ok(kept)
+}
