@@ -16,7 +16,7 @@ use crate::report;
 use crate::settings::Layout;
 
 /// Ends so long after the last request when nothing else is said.
-const IDLE: Duration = Duration::from_secs(15 * 60);
+const IDLE: Duration = Duration::from_mins(15);
 /// Most bytes of the log that are shown.
 const LOG: u64 = 512 << 10;
 
@@ -116,23 +116,23 @@ fn status(layout: &Layout, json: bool) -> Result<Exit, DaemonError> {
 
 fn lines(status: &Status) -> String {
     let memory = status.resident.map_or_else(String::new, |bytes| format!(", {} MiB", bytes >> 20));
-    let mut text = format!("running: process {}, up {} s{memory}\n", status.pid, status.up_seconds);
-    text += &format!(
-        "requests: {}; facts told: {}, not known: {}, read ahead: {}\n",
-        status.requests, status.told, status.unknown, status.warmed
-    );
-    text += &match &status.watch_off {
-        None => format!("watch: {} folders (a hint where to read ahead, never a reason to believe anything)\n", status.watches),
-        Some(why) => format!("watch off: {why}\n"),
+    let watch = match &status.watch_off {
+        None => format!("watch: {} folders (a hint where to read ahead, never a reason to believe anything)", status.watches),
+        Some(why) => format!("watch off: {why}"),
     };
+    let mut lines = vec![
+        format!("running: process {}, up {} s{memory}", status.pid, status.up_seconds),
+        format!("requests: {}; facts told: {}, not known: {}, read ahead: {}", status.requests, status.told, status.unknown, status.warmed),
+        watch,
+    ];
     if status.shunned > 0 {
-        text += &format!("never read ahead: {} that an earlier daemon ended at\n", report::plural(status.shunned, "blob"));
+        lines.push(format!("never read ahead: {} that an earlier daemon ended at", report::plural(status.shunned, "blob")));
     }
-    for warmth in &status.repositories {
+    lines.extend(status.repositories.iter().map(|warmth| {
         let cold = warmth.cold.as_ref().map_or_else(String::new, |why| format!(" (not kept warm: {why})"));
-        text += &format!("  {}: {} of {} facts ready{cold}\n", warmth.place, warmth.ready, warmth.wanted);
-    }
-    text
+        format!("  {}: {} of {} facts ready{cold}", warmth.place, warmth.ready, warmth.wanted)
+    }));
+    lines.join("\n") + "\n"
 }
 
 fn log(layout: &Layout) -> Result<(), DaemonError> {

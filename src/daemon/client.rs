@@ -19,7 +19,7 @@ mod line;
 mod start;
 mod wish;
 
-use line::{Broken, Line};
+use line::{Broken, HURRY, LEISURE, Line, Patience};
 pub use start::start;
 pub use wish::Wishes;
 
@@ -107,7 +107,7 @@ impl Warm {
     fn greet(&mut self) {
         let mut link = lock(&self.link);
         if matches!(*link, Link::Untried) {
-            *link = open(&self.layout);
+            *link = open(&self.layout, HURRY);
             if let Link::Open(line, _) = &mut *link {
                 // A sign of life is not worth a word when it fails.
                 let _ = line.facts(Some(&self.known), &[]);
@@ -142,15 +142,15 @@ impl Batch for Ask {
     fn ask(&mut self, wanted: &[Key]) -> HashMap<Key, Fact> {
         let mut link = lock(&self.link);
         if matches!(*link, Link::Untried) {
-            *link = open(&self.layout);
+            *link = open(&self.layout, HURRY);
         }
         if matches!(&*link, Link::Open(_, used) if used.elapsed() > RESTED) {
             *link = Link::Left;
         }
-        let Link::Open(line, used) = &mut *link else { return HashMap::new() };
+        let Link::Open(line, rested) = &mut *link else { return HashMap::new() };
         match line.facts(Some(&self.known), &wanted[..wanted.len().min(MOST)]) {
             Ok(facts) => {
-                *used = Instant::now();
+                *rested = Instant::now();
                 facts
             }
             Err(broken) => {
@@ -169,12 +169,9 @@ impl Batch for Ask {
 }
 
 /// One attempt. That nothing is there is no surprise; anything else is.
-fn open(layout: &Layout) -> Link {
-    let place = match Place::find(layout, false) {
-        Ok(place) => place,
-        Err(_) => return Link::Absent,
-    };
-    match Line::open(&place.socket()) {
+fn open(layout: &Layout, patience: Patience) -> Link {
+    let Ok(place) = Place::find(layout, false) else { return Link::Absent };
+    match Line::open(&place.socket(), patience) {
         Ok(line) => Link::Open(line, Instant::now()),
         Err(Broken::Connect(error)) if error.kind() == io::ErrorKind::NotFound => Link::Absent,
         Err(broken) => Link::Broken(broken),
@@ -186,7 +183,7 @@ fn open(layout: &Layout) -> Link {
 /// # Errors
 /// When there is one and it does not answer.
 pub fn status(layout: &Layout) -> Result<Option<Status>, DaemonError> {
-    with(layout, |line| line.status())
+    with(layout, Line::status)
 }
 
 /// What the daemon knows of a repository's merges, as a hint; `None` when there is no daemon.
@@ -202,7 +199,7 @@ pub fn merges(repo: &Repo) -> Result<Option<Vec<Merge>>, DaemonError> {
 }
 
 fn with<T>(layout: &Layout, ask: impl FnOnce(&mut Line) -> Result<T, Broken>) -> Result<Option<T>, DaemonError> {
-    match open(layout) {
+    match open(layout, LEISURE) {
         Link::Open(mut line, _) => ask(&mut line).map(Some).map_err(|broken| DaemonError::Talk(broken.to_string())),
         Link::Broken(broken) if !broken.is_stale() => Err(DaemonError::Talk(broken.to_string())),
         _ => Ok(None),
@@ -217,7 +214,7 @@ pub fn stop(layout: &Layout) -> Result<usize, DaemonError> {
     let Ok(place) = Place::find(layout, false) else { return Ok(0) };
     let mut asked = 0;
     for socket in place.sockets() {
-        match Line::reach(&socket).and_then(|mut line| line.stop()) {
+        match Line::reach(&socket, LEISURE).and_then(|mut line| line.stop()) {
             Ok(()) => asked += 1,
             Err(broken) if socket == place.socket() && !broken.is_stale() => return Err(DaemonError::Talk(broken.to_string())),
             Err(_) => {}

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{Seek as _, SeekFrom, Write as _};
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -18,7 +18,7 @@ pub(super) struct Log {
 
 impl Log {
     /// Opens the log; where it cannot be opened, nothing is logged.
-    pub(super) fn open(path: &PathBuf) -> Self {
+    pub(super) fn open(path: &Path) -> Self {
         Log { file: Mutex::new(system::open_private(path).ok()) }
     }
 

@@ -50,8 +50,7 @@ fn same(one: &Merge, two: &Merge) -> bool {
 fn planned(repo: &Repo) -> Result<Vec<Merge>, GateError> {
     let ahead = Ahead::of(repo, repo.head()?.as_ref())?;
     let configured = ahead.merge_target().and_then(|name| Some((name.to_owned(), repo.resolve(name).ok()?)));
-    let target =
-        |branch: &Branch| configured.clone().or_else(|| branch.upstream.as_ref().map(|(name, oid)| (short(name).to_owned(), oid.clone())));
+    let target = |branch: &Branch| configured.clone().or_else(|| branch.upstream.as_ref().map(|(name, oid)| (short(name), oid.clone())));
     let plan = |branch: Branch| {
         let (target, base) = target(&branch)?;
         let name = short(&branch.name);

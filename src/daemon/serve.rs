@@ -34,7 +34,7 @@ const FAREWELL: Duration = Duration::from_secs(2);
 /// So many panics, and the daemon no longer trusts itself.
 const PANICS: usize = 2;
 /// A clock that disagrees with itself by more was set, or the machine slept.
-const JUMP: Duration = Duration::from_secs(60);
+const JUMP: Duration = Duration::from_mins(1);
 /// Stack of a connection's thread.
 const STACK: usize = 512 << 10;
 

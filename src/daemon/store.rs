@@ -46,7 +46,8 @@ impl Store {
     pub(super) fn put(&self, key: Key, sealed: Sealed<'static>) {
         let mut inner = self.inner();
         inner.fresh.push(key.clone());
-        inner.memory.put(key, sealed.clone(), sealed.text.len() + OVERHEAD);
+        let weight = sealed.text.len() + OVERHEAD;
+        inner.memory.put(key, sealed, weight);
         if inner.fresh.len() >= BATCH {
             inner.write();
         }

@@ -68,7 +68,7 @@ pub(super) fn start(
     let bell = shared.bell();
     let run = move || {
         system::step_back();
-        let inbox = Inbox::new(move || bell());
+        let inbox = Inbox::new(bell);
         let reader =
             Reader { shared: Arc::clone(&shared), in_flight, shunned: shunned.into_iter().collect(), ready: Generations::new(READY) };
         let mut warmer = Warmer { eyes: Eyes::new(watch::of_system, inbox), wards: Vec::new(), reader, round: Instant::now() };
@@ -113,13 +113,12 @@ impl Warmer {
     }
 
     fn learn(&mut self, known: Known) {
-        match self.wards.iter().position(|ward| ward.known == known) {
-            Some(at) => self.wards[at..].rotate_left(1),
-            None => {
-                let Some(ward) = Ward::new(known) else { return };
-                self.reader.shared.log.say(&format!("keeps {} warm", ward.name()));
-                self.wards.push(ward);
-            }
+        if let Some(at) = self.wards.iter().position(|ward| ward.known == known) {
+            self.wards[at..].rotate_left(1);
+        } else {
+            let Some(ward) = Ward::new(known) else { return };
+            self.reader.shared.log.say(&format!("keeps {} warm", ward.name()));
+            self.wards.push(ward);
         }
         if self.wards.len() > WARDS {
             let gone = self.wards.remove(0);
@@ -181,7 +180,7 @@ impl Warmer {
 
     fn watch(&mut self) {
         let most = WATCHES.min(system::most_watches() / SHARE);
-        let all: BTreeSet<PathBuf> = self.wards.iter().rev().flat_map(|ward| ward.folders()).take(most).cloned().collect();
+        let all: BTreeSet<PathBuf> = self.wards.iter().rev().flat_map(Ward::folders).take(most).cloned().collect();
         self.eyes.want(all);
     }
 

@@ -13,7 +13,7 @@ use crate::daemon::serve::lock;
 /// Most paths that wait to be looked at; one more means that everything may have changed.
 const MOST_TOUCHED: usize = 4096;
 /// Longest pause before a fresh watcher.
-const LONGEST: Duration = Duration::from_secs(60);
+const LONGEST: Duration = Duration::from_mins(1);
 /// So many watchers in a row that could not be set up, and the watch stays off.
 const FAILURES: u32 = 3;
 

@@ -18,13 +18,10 @@ impl Layout {
     pub fn new(common_dir: &Path) -> Self {
         let user = ProjectDirs::from("", "", "seedgate");
         let cache = user.as_ref().map(|dirs| dirs.cache_dir().to_path_buf());
-        let runs = match std::env::var_os("SEEDGATE_RUNTIME_DIR").filter(|named| !named.is_empty()) {
-            Some(named) => vec![PathBuf::from(named)],
-            None => {
-                let runtime = user.as_ref().and_then(ProjectDirs::runtime_dir).map(Path::to_path_buf);
-                runtime.into_iter().chain(cache.as_ref().map(|cache| cache.join("run"))).collect()
-            }
-        };
+        let named = std::env::var_os("SEEDGATE_RUNTIME_DIR").filter(|named| !named.is_empty());
+        let found = user.as_ref().and_then(ProjectDirs::runtime_dir).map(Path::to_path_buf);
+        let found = || found.into_iter().chain(cache.as_ref().map(|cache| cache.join("run"))).collect();
+        let runs = named.map_or_else(found, |named| vec![PathBuf::from(named)]);
         Layout { common_dir: common_dir.to_path_buf(), cache, runs }
     }
 

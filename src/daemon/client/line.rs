@@ -11,10 +11,19 @@ use crate::daemon::talk::Timed;
 use crate::daemon::wire::{self, ANSWER_CAP, Answer, Hello, Known, Matter, Merge, REQUEST_CAP, Request, Status, Told, WireError, Wish};
 use crate::gate::facts::{Fact, Key, engine};
 
-/// To connect and say hello.
-const HELLO: Duration = Duration::from_millis(25);
-/// For each answer.
-const ANSWER: Duration = Duration::from_millis(250);
+/// How long a daemon may take.
+#[derive(Clone, Copy)]
+pub(super) struct Patience {
+    /// To connect and say hello.
+    hello: Duration,
+    /// For each answer.
+    answer: Duration,
+}
+
+/// A verdict waits: it is reached without the daemon sooner than late.
+pub(super) const HURRY: Patience = Patience { hello: Duration::from_millis(25), answer: Duration::from_millis(250) };
+/// The user asked for the daemon itself.
+pub(super) const LEISURE: Patience = Patience { hello: Duration::from_secs(2), answer: Duration::from_secs(2) };
 
 /// Why the daemon was of no use.
 #[derive(Debug)]
@@ -63,13 +72,14 @@ impl From<WireError> for Broken {
 /// A connection to a daemon of this user and engine.
 pub(super) struct Line {
     stream: Stream,
+    patience: Patience,
     foreign: bool,
 }
 
 impl Line {
     /// Connects and says hello, in one short attempt. Before the peer is known to be this user, nothing is sent.
-    pub(super) fn open(socket: &Path) -> Result<Self, Broken> {
-        let line = Line::reach(socket)?;
+    pub(super) fn open(socket: &Path, patience: Patience) -> Result<Self, Broken> {
+        let line = Line::reach(socket, patience)?;
         if !line.foreign {
             return Ok(line);
         }
@@ -79,8 +89,8 @@ impl Line {
     }
 
     /// The same, whatever the engine: good for asking it to end.
-    pub(super) fn reach(socket: &Path) -> Result<Self, Broken> {
-        let until = Instant::now() + HELLO;
+    pub(super) fn reach(socket: &Path, patience: Patience) -> Result<Self, Broken> {
+        let until = Instant::now() + patience.hello;
         let (stream, own) = system::peer_is_own(system::connect(socket).map_err(Broken::Connect)?);
         if !own {
             return Err(Broken::Stranger);
@@ -93,7 +103,7 @@ impl Line {
         if back.nonce != hello.nonce || back.magic != hello.magic {
             return Err(Broken::Wrong("another one's hello"));
         }
-        Ok(Line { stream, foreign: back != hello })
+        Ok(Line { stream, patience, foreign: back != hello })
     }
 
     /// Facts for keys: those it knows.
@@ -127,7 +137,7 @@ impl Line {
 
     fn ask(&mut self, known: Option<&Known>, wish: Wish) -> Result<Matter, Broken> {
         let request = Request { nonce: wire::nonce(), repository: known.cloned(), wish };
-        let mut timed = Timed { stream: &self.stream, until: Instant::now() + ANSWER };
+        let mut timed = Timed { stream: &self.stream, until: Instant::now() + self.patience.answer };
         wire::send(&mut timed, &request, REQUEST_CAP)?;
         let bytes = wire::receive(&mut timed, ANSWER_CAP)?.ok_or(Broken::Wire(WireError::Io(io::ErrorKind::UnexpectedEof.into())))?;
         let answer: Answer = wire::parse(&bytes)?;

@@ -6,7 +6,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use crate::daemon::DaemonError;
-use crate::daemon::client::line::Line;
+use crate::daemon::client::line::{LEISURE, Line};
 use crate::daemon::history::History;
 use crate::daemon::place::Place;
 use crate::daemon::system;
@@ -64,7 +64,7 @@ pub fn start(layout: &Layout) -> Result<Status, DaemonError> {
     let end = Instant::now() + Duration::from_secs(3);
     let mut started = false;
     loop {
-        match Line::open(&place.socket()).and_then(|mut line| line.status()) {
+        match Line::open(&place.socket(), LEISURE).and_then(|mut line| line.status()) {
             Ok(status) => return Ok(status),
             Err(broken) if !started && broken.is_stale() => {
                 spawn(layout, None, true)?;

@@ -164,7 +164,7 @@ pub(in crate::daemon) fn is_remote(path: &Path) -> bool {
     return path.as_os_str().is_empty();
 }
 
-/// Magic numbers of `statfs(2)`: NFS, SMB, CIFS, SMB2, FUSE, 9P, Ceph, AFS (two), Coda, NCP, VirtualBox, OCFS2, GFS2, Lustre.
+/// Magic numbers of `statfs(2)`: NFS, SMB, CIFS, SMB2, FUSE, 9P, Ceph, AFS (two), Coda, NCP, `VirtualBox`, OCFS2, GFS2, Lustre.
 #[cfg(target_os = "linux")]
 fn is_remote_kind(kind: u64) -> bool {
     const KINDS: [u64; 15] = [

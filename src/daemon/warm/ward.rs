@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use crate::daemon::system::{self, Identity};
 use crate::daemon::warm::Reader;
-use crate::daemon::wire::{Known, Warmth};
+use crate::daemon::wire::{AnyPath, Known, Warmth};
 use crate::gate::GateError;
 use crate::gate::ahead::Ahead;
 use crate::gate::facts::Key;
@@ -47,7 +47,7 @@ struct Stamp {
 impl Ward {
     /// A repository that is there and belongs to this user.
     pub(super) fn new(known: Known) -> Option<Self> {
-        let top = known.top.as_ref().map(|top| top.to_path()).map_or(Some(None), |top| top.map(Some))?;
+        let top = known.top.as_ref().map(AnyPath::to_path).map_or(Some(None), |top| top.map(Some))?;
         let (git_dir, common_dir) = (known.git_dir.to_path()?, known.common_dir.to_path()?);
         let all = [Some(&git_dir), Some(&common_dir), top.as_ref()];
         let fit = all.into_iter().flatten().all(|path| path.is_absolute() && system::euid_owns(path));
