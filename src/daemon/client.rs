@@ -140,21 +140,21 @@ struct Ask {
 
 impl Batch for Ask {
     fn ask(&mut self, wanted: &[Key]) -> HashMap<Key, Fact> {
-        let mut link = lock(&self.link);
-        if matches!(*link, Link::Untried) {
-            *link = open(&self.layout, HURRY);
+        let mut state = lock(&self.link);
+        if matches!(*state, Link::Untried) {
+            *state = open(&self.layout, HURRY);
         }
-        if matches!(&*link, Link::Open(_, used) if used.elapsed() > RESTED) {
-            *link = Link::Left;
+        if matches!(&*state, Link::Open(_, used) if used.elapsed() > RESTED) {
+            *state = Link::Left;
         }
-        let Link::Open(line, rested) = &mut *link else { return HashMap::new() };
+        let Link::Open(line, rested) = &mut *state else { return HashMap::new() };
         match line.facts(Some(&self.known), &wanted[..wanted.len().min(MOST)]) {
             Ok(facts) => {
                 *rested = Instant::now();
                 facts
             }
             Err(broken) => {
-                *link = Link::Broken(broken);
+                *state = Link::Broken(broken);
                 HashMap::new()
             }
         }

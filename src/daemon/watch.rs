@@ -260,6 +260,7 @@ mod tests {
         fn remove(&mut self, _folder: &Path) {}
     }
 
+    #[expect(clippy::unnecessary_wraps, reason = "every maker has this shape")]
     fn limited(_inbox: Arc<Inbox>) -> Result<Box<dyn Watch>, String> {
         Ok(Box::new(Limited))
     }

@@ -44,7 +44,7 @@ pub(super) fn spawn(layout: &Layout, known: Option<&Known>, insists: bool) -> Re
         command.args(["--repository", &known]);
     }
     system::seal_descriptors();
-    #[expect(clippy::zombie_processes, reason = "the daemon outlives whoever starts it, and init inherits it")]
+    // It outlives whoever starts it, and init inherits it.
     let started = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
     started.map(drop).map_err(DaemonError::System)
 }
