@@ -1,7 +1,6 @@
 //! `seedgate daemon`: starts, stops and shows the process that keeps facts warm.
 
 use std::io::Read as _;
-use std::path::Path;
 use std::time::Duration;
 
 use serde_json::json;
@@ -13,7 +12,6 @@ use crate::daemon::wire::Status;
 use crate::daemon::{DaemonError, client};
 use crate::finding::Exit;
 use crate::report;
-use crate::settings::Layout;
 
 /// Ends so long after the last request when nothing else is said.
 const IDLE: Duration = Duration::from_mins(15);
@@ -72,22 +70,21 @@ impl From<DaemonError> for Failure {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    let layout = Layout::new(Path::new(""));
     match &args.word {
-        Word::Start => started(&client::start(&layout)?),
+        Word::Start => started(&client::start()?),
         Word::Stop => {
-            let asked = client::stop(&layout)?;
+            let asked = client::stop()?;
             report::out(if asked == 0 { "no daemon was running\n" } else { "stopped\n" });
         }
         Word::Restart => {
-            client::stop(&layout)?;
-            started(&client::start(&layout)?);
+            client::stop()?;
+            started(&client::start()?);
         }
-        Word::Status { json } => return Ok(status(&layout, *json)?),
-        Word::Log => log(&layout)?,
+        Word::Status { json } => return Ok(status(*json)?),
+        Word::Log => log()?,
         Word::Serve { repository } => {
             let known = repository.as_deref().and_then(|text| serde_json::from_str(text).ok());
-            serve::serve(&layout, Options { idle: idle(), known })?;
+            serve::serve(Options { idle: idle(), known })?;
         }
     }
     Ok(Exit::Clear)
@@ -102,8 +99,8 @@ fn started(status: &Status) {
     report::out(&format!("running: process {}\n", status.pid));
 }
 
-fn status(layout: &Layout, json: bool) -> Result<Exit, DaemonError> {
-    let status = client::status(layout)?;
+fn status(json: bool) -> Result<Exit, DaemonError> {
+    let status = client::status()?;
     let exit = if status.is_some() { Exit::Clear } else { Exit::Unavailable };
     let text = match (&status, json) {
         (_, true) => report::json(&json!({ "schema": "seedgate.daemon_status/1", "running": status.is_some(), "daemon": status })),
@@ -135,8 +132,8 @@ fn lines(status: &Status) -> String {
     lines.join("\n") + "\n"
 }
 
-fn log(layout: &Layout) -> Result<(), DaemonError> {
-    let place = Place::find(layout, false)?;
+fn log() -> Result<(), DaemonError> {
+    let place = Place::find(false)?;
     let mut text = Vec::new();
     if let Ok(file) = std::fs::File::open(place.log()) {
         file.take(LOG).read_to_end(&mut text).map_err(DaemonError::System)?;

@@ -3,8 +3,13 @@
 mod check;
 mod completions;
 mod daemon;
+mod digest;
 mod hook;
 mod init;
+mod partition;
+mod paths;
+mod split;
+mod status;
 mod uninstall;
 
 use std::ffi::OsString;
@@ -13,8 +18,11 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::daemon::client::Warm;
 use crate::finding::Exit;
 use crate::gate::GateError;
+use crate::gate::facts::Facts;
+use crate::gate::run::{self, Outcome, Subject};
 use crate::repo::{Environment, Repo, RepoError};
 use crate::report;
 
@@ -38,9 +46,13 @@ Exit codes: 0 clear, 2 refused, 3 review (only new tests), 4 waived (a human mer
 #[derive(Subcommand)]
 enum Command {
     Check(check::Args),
+    Split(split::Args),
+    Status(status::Args),
     Init(init::Args),
     Uninstall(uninstall::Args),
     Daemon(daemon::Args),
+    Partition(partition::Args),
+    Digest(digest::Args),
     Hook(hook::Args),
     Completions(completions::Args),
 }
@@ -49,6 +61,12 @@ enum Command {
 struct Failure {
     exit: Exit,
     says: String,
+}
+
+impl Failure {
+    fn usage(says: impl Into<String>) -> Self {
+        Failure { exit: Exit::Usage, says: says.into() }
+    }
 }
 
 impl From<RepoError> for Failure {
@@ -86,9 +104,13 @@ fn answer(args: Vec<OsString>) -> u8 {
     };
     let done = match cli.command {
         Command::Check(args) => check::run(&args),
+        Command::Split(args) => split::run(&args),
+        Command::Status(args) => status::run(&args),
         Command::Init(args) => init::run(&args),
         Command::Uninstall(args) => uninstall::run(&args),
         Command::Daemon(args) => daemon::run(&args),
+        Command::Partition(args) => partition::run(&args),
+        Command::Digest(args) => digest::run(&args),
         Command::Completions(args) => Ok(completions::run(&args)),
         Command::Hook(args) => return hook::run(&args),
     };
@@ -108,4 +130,21 @@ fn open() -> Result<Repo, Failure> {
 fn environment() -> Result<Environment, Failure> {
     Environment::of_process()
         .map_err(|error| Failure { exit: Exit::Unreadable, says: format!("cannot tell the working directory: {error}") })
+}
+
+/// Memo and daemon as the user wishes them: neither when `cold`.
+fn warm(repo: &Repo, cold: bool) -> Warm {
+    if cold { Warm::cold(repo) } else { Warm::of(repo) }
+}
+
+/// Judges, with a progress line for long work.
+fn judge(repo: &Repo, facts: &Facts, subject: &Subject<'_>) -> Result<Outcome, Failure> {
+    let total = if let Subject::Commits(commits) = subject { commits.len() } else { 1 };
+    let progress = report::Progress::new("commits judged:", total);
+    let outcome = run::judge(repo, facts, subject, &|| progress.step())?;
+    drop(progress);
+    if outcome.distrusted {
+        report::fault("a stored fact was wrong and is gone; everything was judged again without any");
+    }
+    Ok(outcome)
 }

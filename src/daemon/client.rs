@@ -11,9 +11,9 @@ use crate::daemon::serve::lock;
 use crate::daemon::system;
 use crate::daemon::wire::{Known, Merge, Status};
 use crate::gate::facts::memo::Memo;
-use crate::gate::facts::{Audit, Batch, Counts, Fact, Facts, Key};
+use crate::gate::facts::{Audit, Batch, Fact, Facts, Key};
+use crate::gate::folder::FolderError;
 use crate::repo::Repo;
-use crate::settings::Layout;
 
 mod line;
 mod start;
@@ -32,11 +32,8 @@ const RESTED: Duration = Duration::from_secs(1);
 pub struct Warm {
     cold: bool,
     wishes: Wishes,
-    layout: Layout,
     known: Known,
     link: Arc<Mutex<Link>>,
-    facts: Option<Facts>,
-    note: Option<String>,
 }
 
 /// How it stands with the daemon.
@@ -56,10 +53,9 @@ enum Link {
 impl Warm {
     /// What the environment wishes (`SEEDGATE_DAEMON`, `CI`, `SEEDGATE_AUDIT`), for a repository. Touches nothing yet.
     pub fn of(repo: &Repo) -> Self {
-        let layout = Layout::new(repo.common_dir());
         let known = Known { top: repo.top().map(Into::into), git_dir: repo.git_dir().into(), common_dir: repo.common_dir().into() };
         let wishes = Wishes::of_process(repo);
-        Warm { cold: false, wishes, layout, known, link: Arc::new(Mutex::new(Link::Untried)), facts: None, note: None }
+        Warm { cold: false, wishes, known, link: Arc::new(Mutex::new(Link::Untried)) }
     }
 
     /// Neither memo nor daemon: every fact is computed.
@@ -67,73 +63,51 @@ impl Warm {
         Warm { cold: true, wishes: Wishes::default(), ..Warm::of(repo) }
     }
 
-    /// Judges with the facts of every layer. Should one of them turn out wrong, all is judged once more without any.
-    pub fn judge<T>(&mut self, judge: impl Fn(&Facts) -> T) -> (T, Counts) {
-        let facts = self.facts();
-        let judged = judge(&facts);
-        let Some((_, oid)) = facts.distrusted() else {
-            let counts = facts.counts();
-            self.facts = Some(facts);
-            return (judged, counts);
-        };
-        self.note = Some(format!("a remembered fact of blob {oid} was wrong: everything was computed again, and the memo is deleted"));
-        let cold = Facts::cold();
-        let judged = judge(&cold);
-        (judged, cold.counts())
-    }
-
-    fn facts(&self) -> Facts {
+    /// The layers of facts.
+    pub fn facts(&self) -> Facts {
         if self.cold {
             return Facts::cold();
         }
-        let ask = Ask { layout: self.layout.clone(), known: self.known.clone(), link: Arc::clone(&self.link) };
+        let ask = Ask { known: self.known.clone(), link: Arc::clone(&self.link) };
         let daemon = self.wishes.asks().then(|| Box::new(ask) as Box<dyn Batch>);
         let audit = if self.wishes.audits() { Audit::All } else { Audit::Some };
-        Facts::layered(Memo::of_user(&self.layout), daemon).audited(audit)
+        Facts::layered(Memo::of_user(), daemon).audited(audit)
     }
 
     /// After the verdict is out: writes the memo, and shows the daemon a sign of life or starts one. Answers what the user should
     /// know, in one line.
-    pub fn finish(mut self) -> Option<String> {
-        if let Some(facts) = &self.facts {
-            facts.flush();
-        }
-        if self.wishes.asks() {
-            self.greet();
-        }
-        self.note
+    pub fn finish(self, facts: &Facts) -> Option<String> {
+        facts.flush();
+        self.wishes.asks().then(|| self.greet()).flatten()
     }
 
-    fn greet(&mut self) {
+    fn greet(&self) -> Option<String> {
         let mut link = lock(&self.link);
         if matches!(*link, Link::Untried) {
-            *link = open(&self.layout, HURRY);
+            *link = open(HURRY);
             if let Link::Open(line, _) = &mut *link {
                 // A sign of life is not worth a word when it fails.
                 let _ = line.facts(Some(&self.known), &[]);
             }
         }
-        let start = match &*link {
-            Link::Broken(broken) => {
-                self.note.get_or_insert_with(|| format!("the daemon {broken}; the verdict was reached without it"));
-                broken.is_stale()
-            }
-            Link::Absent => true,
-            _ => false,
+        let (start, note) = match &*link {
+            Link::Broken(broken) => (broken.is_stale(), Some(format!("the daemon {broken}; the verdict was reached without it"))),
+            Link::Absent => (true, None),
+            Link::Untried | Link::Open(..) | Link::Left => (false, None),
         };
         drop(link);
-        if start && self.wishes.starts() {
-            let started = start::spawn(&self.layout, Some(&self.known), false);
-            if let Err(DaemonError::Place(PlaceError::Folder(error))) = started {
-                self.note.get_or_insert_with(|| format!("no daemon: {error}"));
-            }
+        if !(start && self.wishes.starts()) {
+            return note;
+        }
+        match start::spawn(Some(&self.known), false) {
+            Err(DaemonError::Place(error @ PlaceError::Folder(FolderError::Unsafe { .. }))) => note.or(Some(format!("no daemon: {error}"))),
+            _ => note,
         }
     }
 }
 
 /// The daemon as a layer of facts.
 struct Ask {
-    layout: Layout,
     known: Known,
     link: Arc<Mutex<Link>>,
 }
@@ -142,7 +116,7 @@ impl Batch for Ask {
     fn ask(&mut self, wanted: &[Key]) -> HashMap<Key, Fact> {
         let mut state = lock(&self.link);
         if matches!(*state, Link::Untried) {
-            *state = open(&self.layout, HURRY);
+            *state = open(HURRY);
         }
         if matches!(&*state, Link::Open(_, used) if used.elapsed() > RESTED) {
             *state = Link::Left;
@@ -169,8 +143,8 @@ impl Batch for Ask {
 }
 
 /// One attempt. That nothing is there is no surprise; anything else is.
-fn open(layout: &Layout, patience: Patience) -> Link {
-    let Ok(place) = Place::find(layout, false) else { return Link::Absent };
+fn open(patience: Patience) -> Link {
+    let Ok(place) = Place::find(false) else { return Link::Absent };
     match Line::open(&place.socket(), patience) {
         Ok(line) => Link::Open(line, Instant::now()),
         Err(Broken::Connect(error)) if error.kind() == io::ErrorKind::NotFound => Link::Absent,
@@ -182,8 +156,8 @@ fn open(layout: &Layout, patience: Patience) -> Link {
 ///
 /// # Errors
 /// When there is one and it does not answer.
-pub fn status(layout: &Layout) -> Result<Option<Status>, DaemonError> {
-    with(layout, Line::status)
+pub fn status() -> Result<Option<Status>, DaemonError> {
+    with(Line::status)
 }
 
 /// What the daemon knows of a repository's merges, as a hint; `None` when there is no daemon.
@@ -195,11 +169,11 @@ pub fn merges(repo: &Repo) -> Result<Option<Vec<Merge>>, DaemonError> {
     if !warm.wishes.asks() {
         return Ok(None);
     }
-    with(&warm.layout, |line| line.merges(&warm.known))
+    with(|line| line.merges(&warm.known))
 }
 
-fn with<T>(layout: &Layout, ask: impl FnOnce(&mut Line) -> Result<T, Broken>) -> Result<Option<T>, DaemonError> {
-    match open(layout, LEISURE) {
+fn with<T>(ask: impl FnOnce(&mut Line) -> Result<T, Broken>) -> Result<Option<T>, DaemonError> {
+    match open(LEISURE) {
         Link::Open(mut line, _) => ask(&mut line).map(Some).map_err(|broken| DaemonError::Talk(broken.to_string())),
         Link::Broken(broken) if !broken.is_stale() => Err(DaemonError::Talk(broken.to_string())),
         _ => Ok(None),
@@ -210,8 +184,8 @@ fn with<T>(layout: &Layout, ask: impl FnOnce(&mut Line) -> Result<T, Broken>) ->
 ///
 /// # Errors
 /// When this engine's daemon does not answer, or does not end in time.
-pub fn stop(layout: &Layout) -> Result<usize, DaemonError> {
-    let Ok(place) = Place::find(layout, false) else { return Ok(0) };
+pub fn stop() -> Result<usize, DaemonError> {
+    let Ok(place) = Place::find(false) else { return Ok(0) };
     let mut asked = 0;
     for socket in place.sockets() {
         match Line::reach(&socket, LEISURE).and_then(|mut line| line.stop()) {

@@ -79,7 +79,7 @@ fn verdict(repo: &Repo, base: &Oid, head: &Oid, shared: &Shared) -> Result<Optio
     if commits.len() > COMMITS {
         return Ok(None);
     }
-    let facts = Facts::layered(Memo::of_user(&shared.layout), None);
+    let facts = Facts::layered(Memo::of_user(), None);
     let judge = Judge::new(repo, &facts)?;
     let (mut exit, mut rules) = (Exit::Clear, Vec::new());
     for commit in &commits {

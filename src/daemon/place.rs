@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use crate::daemon::wire::PROTOCOL;
 use crate::gate::facts::engine;
 use crate::gate::folder::{self, FolderError};
-use crate::settings::Layout;
 
 /// Longest path of a socket that every system takes, in bytes.
 const LONGEST: usize = 103;
@@ -36,10 +35,11 @@ impl Place {
     ///
     /// # Errors
     /// [`PlaceError`].
-    pub fn find(layout: &Layout, make: bool) -> Result<Self, PlaceError> {
+    pub fn find(make: bool) -> Result<Self, PlaceError> {
         let mut last = PlaceError::None;
-        for candidate in layout.runs().iter().filter(|run| run.is_absolute()) {
-            if layout.runs().len() > 1 && !is_fit(candidate) {
+        let runs = folder::runs();
+        for candidate in runs.iter().filter(|run| run.is_absolute()) {
+            if runs.len() > 1 && !is_fit(candidate) {
                 continue;
             }
             match if make { folder::make(candidate) } else { folder::check(candidate) } {

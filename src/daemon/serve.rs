@@ -21,7 +21,6 @@ use crate::daemon::warm::{self, Order};
 use crate::daemon::wire::{Known, Merge, Status, Warmth};
 use crate::gate::facts::memo::Memo;
 use crate::gate::folder;
-use crate::settings::Layout;
 
 /// Most connections at once; one more is closed at once, and that client computes for itself.
 const CONNECTIONS: usize = 64;
@@ -51,7 +50,6 @@ pub struct Options {
 pub(super) struct Shared {
     pub(super) store: Store,
     pub(super) log: Log,
-    pub(super) layout: Layout,
     pub(super) told: AtomicU64,
     pub(super) unknown: AtomicU64,
     pub(super) warmed: AtomicU64,
@@ -140,9 +138,9 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 ///
 /// # Errors
 /// When it cannot start: another one runs, or there is no safe place.
-pub fn serve(layout: &Layout, options: Options) -> Result<(), DaemonError> {
+pub fn serve(options: Options) -> Result<(), DaemonError> {
     system::detach();
-    let place = Place::find(layout, true)?;
+    let place = Place::find(true)?;
     let mut life = Life::claim(&place)?;
     let history = History::begin(&place);
     let door = match life.open() {
@@ -154,9 +152,8 @@ pub fn serve(layout: &Layout, options: Options) -> Result<(), DaemonError> {
     };
     let (orders, inbox) = sync_channel(64);
     let shared = Arc::new(Shared {
-        store: Store::new(Memo::of_user(layout)),
+        store: Store::new(Memo::of_user()),
         log: Log::open(&place.log()),
-        layout: layout.clone(),
         told: AtomicU64::new(0),
         unknown: AtomicU64::new(0),
         warmed: AtomicU64::new(0),

@@ -42,11 +42,6 @@ impl Candidate {
         Ok(Some(Candidate { commit: Some(oid.clone()), subject: commit.subject, parents: commit.parents, against }))
     }
 
-    /// A change that is no commit yet, on one parent (or none): how `split` has its halves judged.
-    pub fn proposed(parent: Option<&Oid>, changes: Vec<Change>) -> Self {
-        Candidate { commit: None, subject: String::new(), parents: parent.cloned().into_iter().collect(), against: vec![changes] }
-    }
-
     /// The parent that policy and trees are read from; `None` is the empty tree.
     pub fn base(&self) -> Option<&Oid> {
         self.parents.first()

@@ -1,6 +1,8 @@
 //! Owns the user's private folders: where they are, and the check that nobody else can put anything into them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use directories::ProjectDirs;
 
 use crate::tree::RepoPath;
 
@@ -68,6 +70,22 @@ pub fn make(path: &Path) -> Result<(), FolderError> {
 /// Whether a folder is this user's own and no other may write to it: good enough to make a private one inside.
 pub fn is_own(path: &Path) -> bool {
     system::is_own(path)
+}
+
+/// The user's cache folder for Seedgate; `None` where the system has none.
+pub fn cache() -> Option<PathBuf> {
+    ProjectDirs::from("", "", "seedgate").map(|dirs| dirs.cache_dir().to_path_buf())
+}
+
+/// Where the daemon's socket and lock may lie, best first: `SEEDGATE_RUNTIME_DIR` alone when it is set, else the system's runtime
+/// folder and the cache. Whether one of them fits is for the daemon to find out.
+pub fn runs() -> Vec<PathBuf> {
+    if let Some(named) = std::env::var_os("SEEDGATE_RUNTIME_DIR").filter(|named| !named.is_empty()) {
+        return vec![named.into()];
+    }
+    let user = ProjectDirs::from("", "", "seedgate");
+    let runtime = user.as_ref().and_then(ProjectDirs::runtime_dir).map(Path::to_path_buf);
+    runtime.into_iter().chain(cache().map(|cache| cache.join("run"))).collect()
 }
 
 /// A path for people, escaped as paths of a repository are.

@@ -97,6 +97,11 @@ impl<'a> Judge<'a> {
         })
     }
 
+    /// The policy a candidate is judged by.
+    pub(super) fn policy_of(&self, candidate: &Candidate) -> Result<Rc<Policy>, GateError> {
+        self.policy(&self.repo.tree(candidate.base())?, &candidate.own())
+    }
+
     fn policy(&self, base: &dyn Tree, own: &[Change]) -> Result<Rc<Policy>, GateError> {
         let path = RepoPath::new(Settings::PATH);
         let entry = base.entry(&path)?;
@@ -151,6 +156,9 @@ impl<'a> Judge<'a> {
     }
 
     fn links(&self, candidate: &Candidate) -> Result<Vec<(RepoPath, Entry)>, GateError> {
-        Ok(self.repo.symlinks(candidate.base())?)
+        Ok(match candidate.commit {
+            None => self.repo.staged_symlinks()?,
+            Some(_) => self.repo.symlinks(candidate.base())?,
+        })
     }
 }

@@ -3,12 +3,16 @@
 pub mod ahead;
 pub mod candidate;
 mod cards;
+pub mod digests;
 pub mod facts;
 mod fixtures;
 pub mod folder;
 pub mod judge;
 pub mod overview;
 mod policy;
+pub mod run;
+pub mod sides;
+pub mod split;
 
 use crate::finding::Exit;
 use crate::repo::RepoError;

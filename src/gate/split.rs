@@ -4,8 +4,8 @@ use crate::finding::Exit;
 use crate::gate::GateError;
 use crate::gate::candidate::Candidate;
 use crate::gate::judge::{Judge, Judgement};
-use crate::partition::Side;
-use crate::repo::{NewCommit, Repo};
+use crate::partition::{Partition, Side};
+use crate::repo::Repo;
 use crate::tree::{Change, Oid};
 
 /// Which half comes first.
@@ -56,18 +56,16 @@ pub struct Split {
 /// # Errors
 /// [`SplitError`]; nothing has moved then.
 pub fn split(repo: &Repo, judge: &Judge<'_>, request: &Request) -> Result<Split, SplitError> {
-    let candidate = Candidate::staged(repo).map_err(GateError::from)?;
-    if candidate.parents.len() > 1 {
-        return Err(SplitError::InProgress("merge"));
-    }
     if let Some(operation) = repo.operation() {
         return Err(SplitError::InProgress(operation));
     }
-    let (tests, production): (Vec<Change>, Vec<Change>) =
-        candidate.changes().iter().cloned().partition(|change| goes_with_tests(judge.side(&candidate, change)));
-    if judge.is_unmixed(&candidate)? {
+    let candidate = Candidate::staged(repo).map_err(GateError::from)?;
+    let policy = judge.policy_of(&candidate)?;
+    if Partition::of(candidate.changes(), &policy.sides).mixed().is_none() {
         return Err(SplitError::NotMixed);
     }
+    let with_tests = |change: &Change| goes_with_tests(policy.sides.side(&change.path));
+    let (tests, production) = candidate.changes().iter().cloned().partition(with_tests);
     let halves = match request.order {
         Order::ProductionFirst => [(production, &request.production), (tests, &request.tests)],
         Order::TestsFirst => [(tests, &request.tests), (production, &request.production)],
@@ -82,17 +80,19 @@ fn goes_with_tests(side: Side) -> bool {
 
 fn commit_both(repo: &Repo, judge: &Judge<'_>, base: Option<&Oid>, halves: [(Vec<Change>, &String); 2]) -> Result<Split, GateError> {
     let mut tip: Option<Oid> = base.cloned();
+    let mut author = None;
     let mut judgements = Vec::new();
     for (changes, message) in halves {
-        let tree = repo.write_tree(tip.as_ref(), &changes)?;
-        let commit = repo.write_commit(&NewCommit { tree, parent: tip.clone(), message: message.clone() })?;
+        let tree = repo.write_tree_with(tip.as_ref(), &changes)?;
+        let commit = repo.commit_tree(&tree, tip.as_slice(), author.as_ref(), message.as_bytes())?;
+        author = Some(repo.author(&commit)?);
         judgements.push(judge.commit(&commit));
         tip = Some(commit);
     }
     let exit = judgements.iter().map(Judgement::exit).fold(Exit::Clear, Exit::worst);
     let moved = matches!(exit, Exit::Clear | Exit::Review | Exit::Waived);
     if let (true, Some(tip)) = (moved, &tip) {
-        repo.advance_head(tip, base)?;
+        repo.update_ref_checked("HEAD", tip, base, "seedgate split")?;
     }
     Ok(Split { judgements, moved })
 }

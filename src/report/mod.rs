@@ -1,37 +1,22 @@
 //! Owns printing: the only room that writes to standard output or error.
 
 mod json;
+mod listing;
 mod progress;
 mod setup;
+mod status;
 mod style;
 mod text;
 
 use std::io::{IsTerminal as _, Write as _};
 
 pub use json::verdict as verdict_json;
+pub use listing::{digest_json, folder, partition_json, partition_text};
 pub use progress::Progress;
 pub use setup::{installed, undone};
+pub use status::{Standing, status_json, status_text};
 pub use style::Style;
 pub use text::{plural, verdict as verdict_text};
-
-use crate::finding::Exit;
-use crate::gate::facts::Counts;
-use crate::gate::judge::Judgement;
-
-/// Everything one run of the judge says.
-pub struct Verdict {
-    /// One judgement a candidate, oldest first.
-    pub judgements: Vec<Judgement>,
-    /// Which layers answered.
-    pub facts: Counts,
-}
-
-impl Verdict {
-    /// The worst exit of all candidates.
-    pub fn exit(&self) -> Exit {
-        self.judgements.iter().map(Judgement::exit).fold(Exit::Clear, Exit::worst)
-    }
-}
 
 /// Standard output: what was asked for. A closed pipe is not an error of ours.
 pub fn out(text: &str) {

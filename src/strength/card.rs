@@ -41,7 +41,7 @@ pub struct Claim {
     /// Canonical sources, in order, of the statements and block heads that decide what the names mean and whether it is reached;
     /// a loop whose rows the domain holds is not among them.
     pub setup: Vec<String>,
-    /// Which of the card's assertions demands it.
+    /// Which of the card's assertions demands it; a position past the last one for a check that is no assertion (a method of unittest).
     pub assertion: usize,
 }
 

@@ -1,6 +1,8 @@
 //! The integration tests, in one binary.
 
+mod digest;
 mod facts;
+mod partition;
 mod repo;
 #[cfg(test)]
 mod sandbox;

@@ -11,7 +11,6 @@ use crate::daemon::history::History;
 use crate::daemon::place::Place;
 use crate::daemon::system;
 use crate::daemon::wire::{Known, Status};
-use crate::settings::Layout;
 
 /// All that the daemon learns of its starter's environment. Nothing of git's: a repository is told by name.
 const KEPT: [&str; 14] = [
@@ -32,8 +31,8 @@ const KEPT: [&str; 14] = [
 ];
 
 /// Starts a daemon and does not wait for it. Nothing is started while daemons keep crashing, unless the user insists.
-pub(super) fn spawn(layout: &Layout, known: Option<&Known>, insists: bool) -> Result<(), DaemonError> {
-    let place = Place::find(layout, true)?;
+pub(super) fn spawn(known: Option<&Known>, insists: bool) -> Result<(), DaemonError> {
+    let place = Place::find(true)?;
     if !insists && History::read(&place).says_wait() {
         return Ok(());
     }
@@ -59,15 +58,15 @@ fn kept() -> impl Iterator<Item = (&'static str, std::ffi::OsString)> {
 ///
 /// # Errors
 /// When it does not answer in time.
-pub fn start(layout: &Layout) -> Result<Status, DaemonError> {
-    let place = Place::find(layout, true)?;
+pub fn start() -> Result<Status, DaemonError> {
+    let place = Place::find(true)?;
     let end = Instant::now() + Duration::from_secs(3);
     let mut started = false;
     loop {
         match Line::open(&place.socket(), LEISURE).and_then(|mut line| line.status()) {
             Ok(status) => return Ok(status),
             Err(broken) if !started && broken.is_stale() => {
-                spawn(layout, None, true)?;
+                spawn(None, true)?;
                 started = true;
             }
             Err(broken) if Instant::now() > end => {

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant, SystemTime};
 use crate::gate::facts::seal::{SEAL, Sealed};
 use crate::gate::facts::{Fact, Question, engine, index};
 use crate::gate::folder;
-use crate::settings::Layout;
 use crate::tree::Oid;
 
 /// How long a writer waits for another one before it gives its facts up.
@@ -40,8 +39,8 @@ impl Memo {
     }
 
     /// The user's memo; `None` where the system has no cache folder.
-    pub fn of_user(layout: &Layout) -> Option<Self> {
-        layout.cache().map(|cache| Memo::at(cache.join("facts"), Memo::CAP))
+    pub fn of_user() -> Option<Self> {
+        folder::cache().map(|cache| Memo::at(cache.join("facts"), Memo::CAP))
     }
 
     /// A fact, if it is there and whole.

@@ -108,7 +108,7 @@ fn rows(demand: &Demand, tables: &[Table]) -> Vec<Demand> {
     let used: Vec<&Table> = tables.iter().filter(|table| names(demand, table) || table.rows.is_empty()).collect();
     let count = used.iter().fold(1_usize, |count, table| count.saturating_mul(table.rows.len()));
     let whole = used.iter().all(|table| table.rest.is_empty());
-    if used.is_empty() && !(hides_names(demand) && !tables.is_empty()) {
+    if used.is_empty() && (tables.is_empty() || !hides_names(demand)) {
         return vec![demand.clone()];
     }
     let mut all = Vec::new();
