@@ -3,6 +3,7 @@
 mod cards;
 mod check;
 mod completions;
+mod daemon;
 mod digest;
 mod hook;
 mod init;
@@ -19,10 +20,10 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::daemon::client::Warm;
 use crate::finding::Exit;
 use crate::gate::GateError;
 use crate::gate::facts::Facts;
-use crate::gate::facts::memo::Memo;
 use crate::gate::run::{self, Outcome, Subject};
 use crate::repo::{Environment, Repo, RepoError};
 use crate::report;
@@ -55,6 +56,7 @@ enum Command {
     Status(status::Args),
     Init(init::Args),
     Uninstall(uninstall::Args),
+    Daemon(daemon::Args),
     Partition(partition::Args),
     Digest(digest::Args),
     Hook(hook::Args),
@@ -114,6 +116,7 @@ fn answer(args: Vec<OsString>) -> u8 {
         Command::Status(args) => status::run(&args),
         Command::Init(args) => init::run(&args),
         Command::Uninstall(args) => uninstall::run(&args),
+        Command::Daemon(args) => daemon::run(&args),
         Command::Partition(args) => partition::run(&args),
         Command::Digest(args) => digest::run(&args),
         Command::Completions(args) => Ok(completions::run(&args)),
@@ -137,9 +140,9 @@ fn environment() -> Result<Environment, Failure> {
         .map_err(|error| Failure { exit: Exit::Unreadable, says: format!("cannot tell the working directory: {error}") })
 }
 
-/// The layers of facts: none but this process when `cold`.
-fn facts(cold: bool) -> Facts {
-    if cold { Facts::cold() } else { Facts::layered(Memo::of_user(), None) }
+/// Memo and daemon as the user wishes them: neither when `cold`.
+fn warm(repo: &Repo, cold: bool) -> Warm {
+    if cold { Warm::cold(repo) } else { Warm::of(repo) }
 }
 
 /// Judges, with a progress line for long work.

@@ -209,6 +209,11 @@ impl Repo {
         self.store.id(oid).map_or(Ok(false), |id| self.store.has(&id))
     }
 
+    /// The id that bytes would have here as a blob; nothing is written.
+    pub fn blob_id(&self, bytes: &[u8]) -> Option<Oid> {
+        self.store.format.blob(bytes).map(Oid::from)
+    }
+
     /// Reads a commit.
     ///
     /// # Errors

@@ -36,6 +36,13 @@ pub fn fault(says: &str) {
     err(&format!("seedgate: {}\n", says.trim_end()));
 }
 
+/// One line beside the verdict, on standard error, if there is something to say.
+pub fn note(says: Option<&str>) {
+    if let Some(says) = says {
+        err(&format!("seedgate: note: {says}\n"));
+    }
+}
+
 /// The style for standard output.
 pub fn out_style() -> Style {
     Style::detect(std::io::stdout().is_terminal())
