@@ -139,12 +139,13 @@ fn show(args: &Show) -> Result<Exit, Failure> {
 
 fn measure(rev: &str) -> Result<Inventory, Failure> {
     let repo = open()?;
-    let facts = cli::facts(false);
+    let warm = cli::warm(&repo, false);
+    let facts = warm.facts();
     let inventory = match rev {
         "index" => inventory::of_index(&repo, &facts)?,
         rev => inventory::of_commit(&repo, &repo.resolve(rev)?, &facts)?,
     };
-    facts.flush();
+    report::note(warm.finish(&facts).as_deref());
     Ok(inventory)
 }
 

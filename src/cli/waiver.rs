@@ -113,7 +113,8 @@ fn chosen<'f>(args: &New, open: &'f [Finding]) -> Result<Vec<&'f Finding>, Failu
 }
 
 fn findings(repo: &Repo, base: Option<&str>, head: &str) -> Result<Vec<Finding>, Failure> {
-    let facts = cli::facts(false);
+    let warm = cli::warm(repo, false);
+    let facts = warm.facts();
     let judgements = match base {
         Some(base) => {
             let commits = repo.range(&repo.resolve(base)?, &repo.resolve(head)?)?;
@@ -121,7 +122,7 @@ fn findings(repo: &Repo, base: Option<&str>, head: &str) -> Result<Vec<Finding>,
         }
         None => cli::judge(repo, &facts, &Subject::Index)?.judgements,
     };
-    facts.flush();
+    report::note(warm.finish(&facts).as_deref());
     if let Some((exit, says)) = judgements.iter().find_map(|judgement| judgement.error.clone()) {
         return Err(Failure { exit, says });
     }
