@@ -139,13 +139,12 @@ fn show(args: &Show) -> Result<Exit, Failure> {
 
 fn measure(rev: &str) -> Result<Inventory, Failure> {
     let repo = open()?;
-    let warm = cli::warm(&repo, false);
-    let facts = warm.facts();
+    let facts = cli::remembered();
     let inventory = match rev {
         "index" => inventory::of_index(&repo, &facts)?,
         rev => inventory::of_commit(&repo, &repo.resolve(rev)?, &facts)?,
     };
-    report::note(warm.finish(&facts).as_deref());
+    facts.flush();
     Ok(inventory)
 }
 

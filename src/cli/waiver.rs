@@ -113,8 +113,7 @@ fn chosen<'f>(args: &New, open: &'f [Finding]) -> Result<Vec<&'f Finding>, Failu
 }
 
 fn findings(repo: &Repo, base: Option<&str>, head: &str) -> Result<Vec<Finding>, Failure> {
-    let warm = cli::warm(repo, false);
-    let facts = warm.facts();
+    let facts = cli::remembered();
     let judgements = match base {
         Some(base) => {
             let commits = repo.range(&repo.resolve(base)?, &repo.resolve(head)?)?;
@@ -122,7 +121,7 @@ fn findings(repo: &Repo, base: Option<&str>, head: &str) -> Result<Vec<Finding>,
         }
         None => cli::judge(repo, &facts, &Subject::Index)?.judgements,
     };
-    report::note(warm.finish(&facts).as_deref());
+    facts.flush();
     if let Some((exit, says)) = judgements.iter().find_map(|judgement| judgement.error.clone()) {
         return Err(Failure { exit, says });
     }
