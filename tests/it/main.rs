@@ -1,6 +1,7 @@
 //! The integration tests, in one binary.
 
 mod facts;
+mod hooks;
 mod repo;
 #[cfg(test)]
 mod sandbox;
