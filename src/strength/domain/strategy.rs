@@ -148,7 +148,7 @@ mod written {
 
 /// Decimal digits; hexadecimal above what is quick to convert.
 pub(super) fn decimal(n: &BigInt) -> String {
-    if n.bits() <= 1 << 16 {
+    if n.bits() <= 1 << 12 {
         return n.to_string();
     }
     let sign = if n.is_negative() { "-" } else { "" };
