@@ -25,6 +25,7 @@ use crate::daemon::client::Warm;
 use crate::finding::Exit;
 use crate::gate::GateError;
 use crate::gate::facts::Facts;
+use crate::gate::facts::memo::Memo;
 use crate::gate::run::{self, Outcome, Subject};
 use crate::repo::{Environment, Repo, RepoError};
 use crate::report;
@@ -146,6 +147,11 @@ fn environment() -> Result<Environment, Failure> {
 /// Memo and daemon as the user wishes them: neither when `cold`.
 fn warm(repo: &Repo, cold: bool) -> Warm {
     if cold { Warm::cold(repo) } else { Warm::of(repo) }
+}
+
+/// Facts with the memo behind them, for commands that nobody waits for in a commit.
+fn remembered() -> Facts {
+    Facts::layered(Memo::of_user(), None)
 }
 
 /// Judges, with a progress line for long work.
