@@ -4,6 +4,7 @@
 mod changes;
 mod digest;
 mod facts;
+mod hooks;
 mod hook_view;
 mod index_file;
 mod partition;
