@@ -1,5 +1,6 @@
 //! The integration tests, in one binary.
 
+mod daemon;
 mod digest;
 mod facts;
 mod partition;
