@@ -4,11 +4,12 @@
 mod changes;
 mod digest;
 mod facts;
-mod hooks;
 mod hook_view;
+mod hooks;
 mod index_file;
 mod partition;
 mod pushes;
 mod repo;
 mod sandbox;
 mod strength;
+mod daemon;
