@@ -2,13 +2,13 @@
 //!
 //! The rooms, ground first. A room uses only rooms above it in this list (`tests/floors.rs`).
 
-pub mod cli;
-pub mod digest;
 pub mod finding;
-pub mod gate;
-pub mod partition;
-pub mod repo;
-pub mod report;
-pub mod settings;
-pub mod strength;
 pub mod tree;
+pub mod settings;
+pub mod repo;
+pub mod digest;
+pub mod partition;
+pub mod strength;
+pub mod gate;
+pub mod report;
+pub mod cli;

@@ -1,12 +1,85 @@
 //! Owns `.seedgate/config.toml` and where Seedgate's files lie.
 
+mod defaults;
+pub mod glob;
+mod layout;
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use glob::Glob;
+pub use layout::Layout;
+
+/// Most globs in one list, and most entries of `[fixtures.bind]`.
+const MOST: usize = 1_000;
+
 /// The team's policy, read from the base tree.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// Globs of paths in which every function is a property (besides `prop_*` and declared domains).
     pub properties: Vec<String>,
     /// `[fixtures.bind]`: id glob -> fixture paths.
-    pub bind: std::collections::BTreeMap<String, Vec<String>>,
+    pub bind: BTreeMap<String, Vec<String>>,
+    /// `[sides]`: the lists that replace a default list.
+    pub sides: SideLists,
+    /// `[merge] target`: the branch that merges go to.
+    pub merge_target: Option<String>,
+}
+
+/// The lists of globs of `[sides]`; one that is absent is the default list.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SideLists {
+    policy: Option<Vec<String>>,
+    record: Option<Vec<String>>,
+    fixture: Option<Vec<String>>,
+    harness: Option<Vec<String>>,
+    test: Option<Vec<String>>,
+    neutral: Option<Vec<String>>,
+}
+
+impl SideLists {
+    /// Globs of Seedgate's own policy.
+    pub fn policy(&self) -> Vec<&str> {
+        pick(self.policy.as_ref(), defaults::POLICY)
+    }
+
+    /// Globs of Seedgate's own records and waivers.
+    pub fn record(&self) -> Vec<&str> {
+        pick(self.record.as_ref(), defaults::RECORD)
+    }
+
+    /// Globs of the bytes that tests load.
+    pub fn fixture(&self) -> Vec<&str> {
+        pick(self.fixture.as_ref(), defaults::FIXTURE)
+    }
+
+    /// Globs of test runners' configuration.
+    pub fn harness(&self) -> Vec<&str> {
+        pick(self.harness.as_ref(), defaults::HARNESS)
+    }
+
+    /// Globs of test code.
+    pub fn test(&self) -> Vec<&str> {
+        pick(self.test.as_ref(), defaults::TEST)
+    }
+
+    /// Globs of what never mixes.
+    pub fn neutral(&self) -> Vec<&str> {
+        pick(self.neutral.as_ref(), defaults::NEUTRAL)
+    }
+}
+
+fn pick<'a>(list: Option<&'a Vec<String>>, default: &[&'static str]) -> Vec<&'a str> {
+    list.map_or_else(|| default.to_vec(), |list| list.iter().map(String::as_str).collect())
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let properties = defaults::PROPERTIES.iter().map(|glob| (*glob).to_owned()).collect();
+        Settings { properties, bind: BTreeMap::new(), sides: SideLists::default(), merge_target: None }
+    }
 }
 
 /// Why a configuration was not taken.
@@ -19,7 +92,7 @@ pub enum SettingsError {
         path: String,
         /// 1-based line.
         line: usize,
-        /// What is wrong.
+        /// What is wrong and what to do.
         says: String,
     },
 }
@@ -28,11 +101,305 @@ impl Settings {
     /// Where the policy lies in every tree.
     pub const PATH: &'static str = ".seedgate/config.toml";
 
+    /// The other file of the policy: who may sign.
+    pub const SIGNERS: &'static str = ".seedgate/allowed_signers";
+
+    /// The one schema that is read.
+    pub const SCHEMA: &'static str = "seedgate.config/1";
+
+    /// Most bytes of a configuration.
+    pub const MOST_BYTES: u64 = 256 * 1024;
+
+    /// Reads a configuration from a file's bytes.
+    ///
+    /// # Errors
+    /// [`SettingsError::Bad`] with the line.
+    pub fn read(bytes: &[u8]) -> Result<Self, SettingsError> {
+        if bytes.len() as u64 > Self::MOST_BYTES {
+            return Err(bad(
+                1,
+                format!("the file has {} bytes, more than the {} that are read; shorten it", bytes.len(), Self::MOST_BYTES),
+            ));
+        }
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Self::parse(text),
+            Err(error) => {
+                let line = line_at(bytes, error.valid_up_to());
+                Err(bad(line, "the file is not UTF-8 here; save it as UTF-8".to_owned()))
+            }
+        }
+    }
+
     /// Reads a configuration.
     ///
     /// # Errors
     /// [`SettingsError::Bad`] with the line.
-    pub fn parse(_text: &str) -> Result<Self, SettingsError> {
-        Ok(Settings::default())
+    pub fn parse(text: &str) -> Result<Self, SettingsError> {
+        let reader = Reader { text };
+        let head: Head = reader.toml()?;
+        reader.schema(head.schema.as_ref())?;
+        let file: File = reader.toml()?;
+        let sides = file.sides.unwrap_or_default();
+        Ok(Settings {
+            properties: reader.globs(file.properties)?.unwrap_or_else(|| Settings::default().properties),
+            bind: reader.bind(file.fixtures.unwrap_or_default().bind)?,
+            sides: SideLists {
+                policy: reader.globs(sides.policy)?,
+                record: reader.globs(sides.record)?,
+                fixture: reader.globs(sides.fixture)?,
+                harness: reader.globs(sides.harness)?,
+                test: reader.globs(sides.test)?,
+                neutral: reader.globs(sides.neutral)?,
+            },
+            merge_target: file.merge.and_then(|merge| merge.target).map(|target| reader.branch(&target)).transpose()?,
+        })
+    }
+}
+
+/// What is read before the rest, so that a newer schema is named as such and not as an unknown key.
+#[derive(Deserialize)]
+struct Head {
+    schema: Option<Spanned<String>>,
+}
+
+type Texts = Option<Vec<Spanned<String>>>;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(rename = "schema")]
+    _schema: String,
+    properties: Texts,
+    sides: Option<SidesTable>,
+    fixtures: Option<FixturesTable>,
+    merge: Option<MergeTable>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SidesTable {
+    policy: Texts,
+    record: Texts,
+    fixture: Texts,
+    harness: Texts,
+    test: Texts,
+    neutral: Texts,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FixturesTable {
+    #[serde(default)]
+    bind: BTreeMap<Spanned<String>, Vec<Spanned<String>>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MergeTable {
+    target: Option<Spanned<String>>,
+}
+
+/// The text, so that every complaint has its line.
+struct Reader<'t> {
+    text: &'t str,
+}
+
+impl Reader<'_> {
+    fn toml<T: for<'de> Deserialize<'de>>(&self) -> Result<T, SettingsError> {
+        toml::from_str(self.text).map_err(|error| {
+            let says = error.message().lines().collect::<Vec<_>>().join("; ");
+            let help = if says.contains("unknown field") { "remove the key or correct its spelling" } else { "correct it" };
+            self.bad(error.span().map_or(0, |span| span.start), format!("{says}; {help}"))
+        })
+    }
+
+    fn schema(&self, schema: Option<&Spanned<String>>) -> Result<(), SettingsError> {
+        match schema {
+            Some(schema) if schema.get_ref() == Settings::SCHEMA => Ok(()),
+            Some(schema) => {
+                let says = format!(
+                    "this seedgate reads schema \"{}\" and not {:?}; use the seedgate that wrote it",
+                    Settings::SCHEMA,
+                    schema.get_ref()
+                );
+                Err(self.bad(schema.span().start, says))
+            }
+            None => Err(self.bad(0, format!("there is no schema; add the line `schema = \"{}\"` at the top", Settings::SCHEMA))),
+        }
+    }
+
+    fn globs(&self, list: Texts) -> Result<Option<Vec<String>>, SettingsError> {
+        let Some(list) = list else { return Ok(None) };
+        self.few(list.len(), list.first())?;
+        let checked = list.into_iter().map(|glob| match Glob::new(glob.get_ref()) {
+            Ok(_) => Ok(glob.into_inner()),
+            Err(says) => Err(self.bad(glob.span().start, format!("{:?}: {says}", glob.get_ref()))),
+        });
+        checked.collect::<Result<_, _>>().map(Some)
+    }
+
+    fn bind(&self, table: BTreeMap<Spanned<String>, Vec<Spanned<String>>>) -> Result<BTreeMap<String, Vec<String>>, SettingsError> {
+        self.few(table.len(), table.keys().next())?;
+        let mut bind = BTreeMap::new();
+        for (id, paths) in table {
+            self.few(paths.len(), paths.first())?;
+            self.id_glob(&id)?;
+            let paths = paths.into_iter().map(|path| self.path(path)).collect::<Result<_, _>>()?;
+            bind.insert(id.into_inner(), paths);
+        }
+        Ok(bind)
+    }
+
+    /// An id is a path and a name, `path::name`; each half is a glob of its own.
+    fn id_glob(&self, id: &Spanned<String>) -> Result<(), SettingsError> {
+        let Some((path, name)) = id.get_ref().split_once("::") else {
+            return Err(self.bad(id.span().start, format!("{:?}: an id is written `path::name`; add `::*` for every name", id.get_ref())));
+        };
+        for half in [path, name] {
+            Glob::new(half).map_err(|says| self.bad(id.span().start, format!("{:?}: {says}", id.get_ref())))?;
+        }
+        Ok(())
+    }
+
+    fn path(&self, path: Spanned<String>) -> Result<String, SettingsError> {
+        let text = path.get_ref();
+        let odd = text.split('/').any(|part| matches!(part, "" | "." | ".."));
+        let says = format!("{text:?}: a fixture is a path from the repository root, without empty, `.` or `..` parts; correct it");
+        if odd { Err(self.bad(path.span().start, says)) } else { Ok(path.into_inner()) }
+    }
+
+    fn branch(&self, target: &Spanned<String>) -> Result<String, SettingsError> {
+        let text = target.get_ref();
+        let odd = text.is_empty() || text.starts_with('-') || text.contains(|c: char| c.is_control() || c.is_whitespace());
+        let says = format!("{text:?} is no branch; write its name, as in \"main\" or \"origin/main\"");
+        if odd { Err(self.bad(target.span().start, says)) } else { Ok(text.clone()) }
+    }
+
+    fn few(&self, count: usize, first: Option<&Spanned<String>>) -> Result<(), SettingsError> {
+        match first {
+            Some(first) if count > MOST => {
+                Err(self.bad(first.span().start, format!("{count} entries, more than the {MOST} that are read; use wider globs")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn bad(&self, at: usize, says: String) -> SettingsError {
+        bad(line_at(self.text.as_bytes(), at), says)
+    }
+}
+
+fn line_at(bytes: &[u8], at: usize) -> usize {
+    1 + bytes.iter().take(at).filter(|b| **b == b'\n').count()
+}
+
+fn bad(line: usize, says: String) -> SettingsError {
+    SettingsError::Bad { path: Settings::PATH.to_owned(), line, says }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::glob::Glob;
+    use super::{Settings, SettingsError, defaults};
+
+    fn complaint(text: &[u8]) -> String {
+        let SettingsError::Bad { path, line, says } = Settings::read(text).unwrap_err();
+        format!("{path}:{line}: {says}")
+    }
+
+    #[test]
+    fn the_schema_alone_is_a_configuration_of_defaults() {
+        for text in ["schema = \"seedgate.config/1\"\n", "\u{feff}# note\r\nschema = \"seedgate.config/1\"\r\n"] {
+            assert_eq!(Settings::parse(text).unwrap(), Settings::default());
+        }
+    }
+
+    #[test]
+    fn the_template_is_a_configuration_of_defaults() {
+        let template = Settings::parse(include_str!("../templates/config.toml")).unwrap();
+        assert_eq!(template, Settings::default());
+    }
+
+    #[test]
+    fn every_key_is_taken() {
+        let text = r#"
+schema = "seedgate.config/1"
+properties = ["props/**"]
+[sides]
+policy = ["p"]
+record = ["r"]
+fixture = ["f"]
+harness = ["h"]
+test = ["t"]
+neutral = ["n", "{m,o}"]
+[fixtures.bind]
+"tests/test_a.py::*" = ["tests/fixtures/a.json", "data/b.csv"]
+[merge]
+target = "main"
+"#;
+        let settings = Settings::parse(text).unwrap();
+        assert_eq!(settings.properties, ["props/**"]);
+        let sides = &settings.sides;
+        let lists = [sides.policy(), sides.record(), sides.fixture(), sides.harness(), sides.test(), sides.neutral()];
+        assert_eq!(lists.concat(), ["p", "r", "f", "h", "t", "n", "{m,o}"]);
+        assert_eq!(settings.bind["tests/test_a.py::*"], ["tests/fixtures/a.json", "data/b.csv"]);
+        assert_eq!(settings.merge_target.as_deref(), Some("main"));
+    }
+
+    #[test]
+    fn what_cannot_be_taken_is_named_with_its_line_and_what_to_do() {
+        let head = "schema = \"seedgate.config/1\"\n";
+        for (text, line, says, help) in [
+            ("", 1, "no schema", "add the line `schema = \"seedgate.config/1\"`"),
+            ("schema = \"seedgate.config/2\"\nnewer = 1\n", 1, "seedgate.config/2", "use the seedgate that wrote it"),
+            ("schema = 1\n", 1, "invalid type", "correct it"),
+            (&format!("{head}colour = 1\n"), 2, "unknown field `colour`", "remove the key"),
+            (&format!("{head}[sides]\ntests = []\n"), 3, "unknown field `tests`", "remove the key"),
+            (&format!("{head}properties = \"tests\"\n"), 2, "invalid type", "correct it"),
+            (&format!("{head}[sides]\ntest = [\n  \"a/**\",\n  \"b[\",\n]\n"), 5, "\"b[\": bad glob: unclosed", "correct it"),
+            (&format!("{head}[sides]\ntest = [\"/abs/**\"]\n"), 3, "leading slash", "remove it"),
+            (&format!("{head}[sides]\ntest = [\"a\"\n"), 3, "unclosed array", "correct it"),
+            (&format!("{head}[fixtures.bind]\n\"a.py\" = [\"f\"]\n"), 3, "`path::name`", "add `::*`"),
+            (&format!("{head}[fixtures.bind]\n\"a.py::x\" = [\"../f\"]\n"), 3, "\"../f\"", "correct it"),
+            (&format!("{head}[merge]\ntarget = \"--all\"\n"), 3, "no branch", "write its name"),
+            (&format!("{head}properties = [\"a\"]\nproperties = [\"b\"]\n"), 3, "duplicate", "correct it"),
+        ] {
+            let complaint = complaint(text.as_bytes());
+            assert!(complaint.starts_with(&format!(".seedgate/config.toml:{line}: ")), "{text:?}: {complaint}");
+            assert!(complaint.contains(says) && complaint.contains(help), "{text:?}: {complaint}");
+            assert!(!complaint.contains('\n'), "{complaint}");
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_not_text_are_named_with_their_line() {
+        assert!(complaint(b"schema = \"seedgate.config/1\"\n# caf\xe9\n").starts_with(".seedgate/config.toml:2: the file is not UTF-8"));
+        let large = vec![b'\n'; 256 * 1024 + 1];
+        assert!(complaint(&large).contains("more than the 262144 that are read"));
+    }
+
+    #[test]
+    fn depth_and_number_are_bounded() {
+        let head = "schema = \"seedgate.config/1\"\n";
+        let deep = format!("{head}properties = {}{}\n", "[".repeat(100_000), "]".repeat(100_000));
+        assert!(complaint(deep.as_bytes()).starts_with(".seedgate/config.toml:2: "));
+        let many = format!("{head}properties = [{}]\n", "\"a\",".repeat(1_001));
+        assert!(complaint(many.as_bytes()).contains("1001 entries, more than the 1000"));
+    }
+
+    #[test]
+    fn no_default_glob_needs_a_regular_expression() {
+        let lists = [
+            defaults::POLICY,
+            defaults::RECORD,
+            defaults::FIXTURE,
+            defaults::HARNESS,
+            defaults::TEST,
+            defaults::NEUTRAL,
+            defaults::PROPERTIES,
+        ];
+        for text in lists.concat() {
+            assert!(!matches!(Glob::new(text).unwrap(), Glob::Other(_)), "{text}");
+        }
     }
 }

@@ -172,7 +172,7 @@ pub struct Change {
 #[derive(Debug, thiserror::Error)]
 pub enum TreeError {
     /// The object is named but not there (partial clone, damaged store).
-    #[error("object {oid} is missing{}", .path.as_ref().map(|p| format!(" ({p})")).unwrap_or_default())]
+    #[error("object {oid} is missing{}", named(.path.as_ref()))]
     Missing {
         /// The object.
         oid: Oid,
@@ -180,7 +180,7 @@ pub enum TreeError {
         path: Option<RepoPath>,
     },
     /// Larger than the reader's cap.
-    #[error("object {oid} has {size} bytes, more than the {cap} that are read")]
+    #[error("object {oid} has {size} bytes, more than the {cap} that are read{}", named(.path.as_ref()))]
     TooLarge {
         /// The object.
         oid: Oid,
@@ -188,10 +188,28 @@ pub enum TreeError {
         size: u64,
         /// The cap in bytes.
         cap: u64,
+        /// The path it was wanted for, when known.
+        path: Option<RepoPath>,
     },
     /// Anything else, in the store's words.
     #[error("{0}")]
     Store(String),
+}
+
+impl TreeError {
+    /// The same error, naming the path it was met on.
+    #[must_use]
+    pub fn of(self, wanted: &RepoPath) -> Self {
+        match self {
+            TreeError::Missing { oid, path: None } => TreeError::Missing { oid, path: Some(wanted.clone()) },
+            TreeError::TooLarge { oid, size, cap, path: None } => TreeError::TooLarge { oid, size, cap, path: Some(wanted.clone()) },
+            other => other,
+        }
+    }
+}
+
+fn named(path: Option<&RepoPath>) -> String {
+    path.map(|path| format!(" ({path})")).unwrap_or_default()
 }
 
 /// A tree of bytes: a commit, the index, memory.
@@ -260,6 +278,50 @@ pub fn is_under(path: &RepoPath, under: &[u8]) -> bool {
     under.is_empty() || path.as_bytes().strip_prefix(under).is_some_and(|rest| rest.first() == Some(&b'/'))
 }
 
+/// Links followed before a path counts as a loop (Linux's own limit).
+const HOPS: usize = 40;
+
+/// The entry a loader would read at `path`: symlinks are followed inside the tree, in folders as well as at the end.
+/// `None` when it leads nowhere, out of the tree, to a folder or in a circle. `visited` gets every link and the end.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn follow(tree: &dyn Tree, path: &RepoPath, visited: &mut Vec<RepoPath>) -> Result<Option<Entry>, TreeError> {
+    let mut todo: Vec<Vec<u8>> = parts(path.as_bytes()).rev().map(<[u8]>::to_vec).collect();
+    let mut done: Vec<Vec<u8>> = Vec::new();
+    let mut hops = 0;
+    while let Some(part) = todo.pop() {
+        match part.as_slice() {
+            b".." if done.pop().is_none() => return Ok(None),
+            b"." | b".." => continue,
+            _ => done.push(part),
+        }
+        let here = RepoPath::new(done.join(&b'/'));
+        let Some(entry) = tree.entry(&here)? else { continue };
+        visited.push(here);
+        if entry.mode != Mode::Symlink {
+            return Ok(todo.is_empty().then_some(entry));
+        }
+        hops += 1;
+        let target = tree.blob(&entry.oid, LINK_CAP)?;
+        if hops > HOPS || target.first() == Some(&b'/') {
+            return Ok(None);
+        }
+        done.pop();
+        todo.extend(parts(&target).rev().map(<[u8]>::to_vec));
+    }
+    let end = RepoPath::new(done.join(&b'/'));
+    visited.push(end);
+    Ok(None)
+}
+
+/// Longest link text that is read, in bytes (Linux's `PATH_MAX`).
+const LINK_CAP: u64 = 4096;
+
+fn parts(path: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
+    path.split(|b| *b == b'/').filter(|part| !part.is_empty())
+}
+
 /// A tree in memory, for unit tests: blob ids are made from a counter, never hashed.
 #[derive(Default)]
 pub struct MemTree {
@@ -270,11 +332,16 @@ pub struct MemTree {
 impl MemTree {
     /// Adds or replaces a file and returns its entry; equal bytes get equal ids.
     pub fn put(&mut self, path: &str, bytes: impl Into<Vec<u8>>) -> Entry {
+        self.put_as(path, bytes, Mode::File)
+    }
+
+    /// The same for any mode.
+    pub fn put_as(&mut self, path: &str, bytes: impl Into<Vec<u8>>, mode: Mode) -> Entry {
         let bytes = bytes.into();
         let known = self.blobs.iter().find(|(_, b)| **b == bytes).map(|(oid, _)| oid.clone());
         let oid = known.unwrap_or_else(|| Oid(format!("{:040x}", self.blobs.len() + 1)));
         self.blobs.insert(oid.clone(), bytes);
-        let entry = Entry { mode: Mode::File, oid };
+        let entry = Entry { mode, oid };
         self.entries.insert(RepoPath::new(path), entry.clone());
         entry
     }
@@ -292,6 +359,78 @@ impl Tree for MemTree {
     fn blob(&self, oid: &Oid, cap: u64) -> Result<Vec<u8>, TreeError> {
         let bytes = self.blobs.get(oid).ok_or_else(|| TreeError::Missing { oid: oid.clone(), path: None })?;
         let size = bytes.len() as u64;
-        if size > cap { Err(TreeError::TooLarge { oid: oid.clone(), size, cap }) } else { Ok(bytes.clone()) }
+        if size > cap { Err(TreeError::TooLarge { oid: oid.clone(), size, cap, path: None }) } else { Ok(bytes.clone()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Change, MemTree, Mode, Overlay, RepoPath, Tree, follow};
+
+    fn end_of(tree: &MemTree, path: &str) -> Option<String> {
+        let mut visited = Vec::new();
+        follow(tree, &RepoPath::new(path), &mut visited)
+            .unwrap()
+            .map(|entry| String::from_utf8(tree.blob(&entry.oid, 99).unwrap()).unwrap())
+    }
+
+    #[test]
+    fn links_are_followed_inside_the_tree_and_never_out_of_it() {
+        let mut tree = MemTree::default();
+        tree.put("shared/table.csv", "1");
+        for (path, target) in [
+            ("tests/fixtures/file", "../../shared/table.csv"),
+            ("tests/fixtures/dir", "../../shared"),
+            ("tests/fixtures/again", "file"),
+            ("tests/fixtures/loop", "loop"),
+            ("tests/fixtures/up", "../../../etc/passwd"),
+            ("tests/fixtures/abs", "/etc/passwd"),
+            ("tests/fixtures/gone", "nowhere"),
+        ] {
+            tree.put_as(path, target, Mode::Symlink);
+        }
+        for (path, expected) in [
+            ("shared/table.csv", Some("1")),
+            ("tests/fixtures/file", Some("1")),
+            ("tests/fixtures/dir/table.csv", Some("1")),
+            ("tests/fixtures/again", Some("1")),
+            ("tests/fixtures/dir", None),
+            ("tests/fixtures/loop", None),
+            ("tests/fixtures/up", None),
+            ("tests/fixtures/abs", None),
+            ("tests/fixtures/gone", None),
+            ("shared/table.csv/below", None),
+        ] {
+            assert_eq!(end_of(&tree, path).as_deref(), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn an_overlay_shows_its_changes_and_the_base_beneath_them() {
+        let (mut base, mut other) = (MemTree::default(), MemTree::default());
+        let (kept, gone) = (base.put("a/kept", "k"), base.put("a/gone", "g"));
+        let added = other.put("a/new", "n");
+        let changes = [
+            Change { path: RepoPath::new("a/gone"), old: Some(gone), new: None },
+            Change { path: RepoPath::new("a/new"), old: None, new: Some(added.clone()) },
+        ];
+        let overlay = Overlay::new(&base, &changes);
+        assert_eq!(overlay.entry(&RepoPath::new("a/gone")).unwrap(), None);
+        assert_eq!(overlay.list(b"a").unwrap(), vec![(RepoPath::new("a/kept"), kept), (RepoPath::new("a/new"), added)]);
+        assert!(overlay.list(b"a/kep").unwrap().is_empty());
+    }
+
+    #[test]
+    fn paths_are_shown_escaped_so_that_no_name_breaks_a_line() {
+        for (bytes, shown) in [
+            (&b"caf\xe9 \"x\".bin"[..], "caf\\xe9 \"x\".bin"),
+            (b"line\nbreak", "line\\nbreak"),
+            ("sep\u{2028}ls".as_bytes(), "sep\\u{2028}ls"),
+            (b"back\\slash", "back\\\\slash"),
+            (b"\x1b[31mred", "\\u{1b}[31mred"),
+            ("h\u{e9}".as_bytes(), "h\u{e9}"),
+        ] {
+            assert_eq!(RepoPath::new(bytes).to_string(), shown);
+        }
     }
 }

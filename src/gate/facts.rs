@@ -1,12 +1,21 @@
 //! Owns facts of blobs: modules and digests by blob id, whichever layer has them.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
-use std::sync::Arc;
+pub mod engine;
+pub mod generations;
+mod index;
+pub mod memo;
+pub mod seal;
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
 use crate::digest;
+use crate::gate::facts::generations::Generations;
+use crate::gate::facts::memo::Memo;
+use crate::gate::facts::seal::Sealed;
 use crate::strength::languages::{Language, Module, Unreadable};
 use crate::tree::{Oid, TreeError};
 
@@ -45,21 +54,104 @@ pub struct Counts {
     pub cold: u64,
 }
 
+impl Counts {
+    /// The farthest a question had to go: `cold`, `daemon` or `memo`.
+    pub fn source(&self) -> &'static str {
+        match self {
+            Counts { cold: 0, daemon: 0, memo: 1.., .. } => "memo",
+            Counts { cold: 0, daemon: 1.., .. } => "daemon",
+            _ => "cold",
+        }
+    }
+}
+
+/// A question about a blob.
+pub type Key = (Question, Oid);
+
+/// A layer that answers many questions in one go: the daemon's client.
+pub trait Batch: Send {
+    /// The facts it has, a part or none of what was asked.
+    fn ask(&mut self, wanted: &[Key]) -> HashMap<Key, Fact>;
+
+    /// Told when an answer turned out wrong.
+    fn distrust(&mut self) {}
+}
+
+/// How many answers of the outer layers are computed again to see whether they are right.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Audit {
+    /// One in 64, chosen at random.
+    #[default]
+    Some,
+    /// Every one.
+    All,
+}
+
+/// Most facts held in memory: a long history must not grow without bound.
+const MEMORY: usize = 1 << 16;
+/// Most facts that wait to be written to the memo.
+const FRESH: usize = 4096;
+
 /// The layers, nearest first. The judge does not know which one answered.
-#[derive(Default)]
 pub struct Facts {
-    memory: RefCell<HashMap<(Question, Oid), Fact>>,
-    counts: RefCell<Counts>,
+    layers: Mutex<Layers>,
+    audit: Audit,
+    dice: RandomState,
+}
+
+struct Layers {
+    memory: Generations<Key, Held>,
+    memo: Option<Memo>,
+    daemon: Option<Box<dyn Batch>>,
+    fresh: Vec<(Key, Fact)>,
+    counts: Counts,
+    wrong: Option<Key>,
+}
+
+#[derive(Clone)]
+struct Held {
+    fact: Fact,
+    from: From,
+}
+
+/// Where a fact in memory came from; after its first use it is simply known.
+#[derive(Clone, Copy, PartialEq)]
+enum From {
+    Memo,
+    Daemon,
+    Known,
+}
+
+impl Default for Facts {
+    fn default() -> Self {
+        Facts::cold()
+    }
 }
 
 impl Facts {
     /// Only this process: nothing is asked of disk or daemon.
     pub fn cold() -> Self {
-        Facts::default()
+        Facts::layered(None, None)
+    }
+
+    /// With a memo and a daemon behind the memory, each optional. Neither is touched before the first question.
+    pub fn layered(memo: Option<Memo>, daemon: Option<Box<dyn Batch>>) -> Self {
+        let memory = Generations::new(MEMORY);
+        let layers = Layers { memory, memo, daemon, fresh: Vec::new(), counts: Counts::default(), wrong: None };
+        Facts { layers: Mutex::new(layers), audit: Audit::default(), dice: RandomState::new() }
+    }
+
+    /// The same with another share of answers computed again.
+    #[must_use]
+    pub fn audited(mut self, audit: Audit) -> Self {
+        self.audit = audit;
+        self
     }
 
     /// Tells the outer layers what will be asked soon, so that they answer in one batch. Never needed for a right answer.
-    pub fn prefetch(&self, _wanted: &[(Question, Oid)]) {}
+    pub fn prefetch(&self, wanted: &[(Question, Oid)]) {
+        self.layers().prefetch(wanted);
+    }
 
     /// A fact; `read` brings the bytes when no layer has it.
     ///
@@ -67,19 +159,114 @@ impl Facts {
     /// What `read` says: an error is never kept as a fact.
     pub fn get(&self, question: Question, oid: &Oid, read: &dyn Fn() -> Result<Vec<u8>, TreeError>) -> Result<Fact, TreeError> {
         let key = (question, oid.clone());
-        if let Some(known) = self.memory.borrow().get(&key) {
-            self.counts.borrow_mut().memory += 1;
-            return Ok(known.clone());
+        let known = self.layers().known(&key);
+        match known {
+            Some(held) if held.from != From::Known && self.is_audited(&key) => Ok(self.check(key, &held.fact, &read()?)),
+            Some(held) => Ok(held.fact),
+            None => {
+                let fact = compute(question, &read()?);
+                self.layers().computed(key, &fact);
+                Ok(fact)
+            }
         }
-        let fact = compute(question, &read()?);
-        self.counts.borrow_mut().cold += 1;
-        self.memory.borrow_mut().insert(key, fact.clone());
-        Ok(fact)
     }
 
     /// What answered so far.
     pub fn counts(&self) -> Counts {
-        *self.counts.borrow()
+        self.layers().counts
+    }
+
+    /// The key of an answer that turned out wrong, if one did: the verdict made with these facts must be made again with
+    /// [`Facts::cold`].
+    pub fn distrusted(&self) -> Option<Key> {
+        self.layers().wrong.clone()
+    }
+
+    /// Writes what was computed to the memo, once, after the verdict is out. Its cost is bounded; what does not fit is not kept.
+    pub fn flush(&self) {
+        self.layers().flush();
+    }
+
+    fn is_audited(&self, key: &Key) -> bool {
+        self.audit == Audit::All || self.dice.hash_one(key).is_multiple_of(64)
+    }
+
+    /// Computes a fact again. When it differs, no outer layer is asked any more.
+    fn check(&self, key: Key, said: &Fact, bytes: &[u8]) -> Fact {
+        let fact = compute(key.0, bytes);
+        if fact != *said {
+            self.layers().distrust(key);
+        }
+        fact
+    }
+
+    /// A panic elsewhere leaves whole facts behind, so a poisoned lock is only a lock.
+    fn layers(&self) -> MutexGuard<'_, Layers> {
+        self.layers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Layers {
+    fn prefetch(&mut self, wanted: &[Key]) {
+        let mut seen = HashSet::new();
+        let mut missing: Vec<Key> = wanted.iter().filter(|key| seen.insert(*key) && !self.memory.has(key)).cloned().collect();
+        missing.retain(|key| !self.recall(key));
+        let Some(daemon) = self.daemon.as_mut().filter(|_| !missing.is_empty()) else { return };
+        for (key, fact) in daemon.ask(&missing) {
+            self.memory.put(key, Held { fact, from: From::Daemon }, 1);
+        }
+    }
+
+    /// Brings a fact from the memo into memory, if it is there.
+    fn recall(&mut self, key: &Key) -> bool {
+        let Some(fact) = self.memo.as_mut().and_then(|memo| memo.get(key.0, &key.1)) else { return false };
+        self.memory.put(key.clone(), Held { fact, from: From::Memo }, 1);
+        true
+    }
+
+    fn known(&mut self, key: &Key) -> Option<Held> {
+        if !self.memory.has(key) {
+            self.recall(key);
+        }
+        let held = self.memory.get(key)?;
+        let known = held.clone();
+        held.from = From::Known;
+        match known.from {
+            From::Memo => self.counts.memo += 1,
+            From::Daemon => self.counts.daemon += 1,
+            From::Known => self.counts.memory += 1,
+        }
+        Some(known)
+    }
+
+    fn computed(&mut self, key: Key, fact: &Fact) {
+        self.counts.cold += 1;
+        if self.memo.is_some() && self.fresh.len() < FRESH {
+            self.fresh.push((key.clone(), fact.clone()));
+        }
+        self.memory.put(key, Held { fact: fact.clone(), from: From::Known }, 1);
+    }
+
+    fn distrust(&mut self, key: Key) {
+        self.wrong = Some(key);
+        self.memory.clear();
+        if let Some(mut memo) = self.memo.take() {
+            memo.wipe();
+        }
+        if let Some(mut daemon) = self.daemon.take() {
+            daemon.distrust();
+        }
+    }
+
+    fn flush(&mut self) {
+        let fresh = std::mem::take(&mut self.fresh);
+        let Some(memo) = self.memo.as_mut().filter(|memo| !fresh.is_empty() || memo.wants_moving()) else { return };
+        memo.put(
+            fresh
+                .into_iter()
+                .filter_map(|((question, oid), fact)| Some((question, oid.clone(), Sealed::of(question, &oid, &fact)?)))
+                .collect(),
+        );
     }
 }
 

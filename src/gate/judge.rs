@@ -1,1 +1,162 @@
-//! Owns the verdict on one candidate.
+//! Owns the verdict on one candidate: partition, fixtures, cards and waivers, all findings in one run.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::finding::{Exit, Finding};
+use crate::gate::GateError;
+use crate::gate::candidate::Candidate;
+use crate::gate::cards::{self, Carded, View};
+use crate::gate::facts::Facts;
+use crate::gate::fixtures::{self, Search, Twins};
+use crate::gate::policy::{self, Policy};
+use crate::partition::{Partition, Side};
+use crate::repo::Repo;
+use crate::settings::Settings;
+use crate::strength::waiver;
+use crate::tree::{Change, Entry, Oid, Overlay, RepoPath, Tree};
+
+/// What was found in one candidate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judgement {
+    /// Its commit; `None` for the index.
+    pub commit: Option<Oid>,
+    /// First line of its message.
+    pub subject: String,
+    /// Its parents.
+    pub parents: Vec<Oid>,
+    /// Every finding, worst first.
+    pub findings: Vec<Finding>,
+    /// Why there is no verdict, and the exit it asks for.
+    pub error: Option<(Exit, String)>,
+}
+
+impl Judgement {
+    /// The candidate's exit.
+    pub fn exit(&self) -> Exit {
+        let found = self.findings.iter().map(|f| f.rule.exit()).fold(Exit::Clear, Exit::worst);
+        self.error.as_ref().map_or(found, |(exit, _)| exit.worst(found))
+    }
+}
+
+/// Judges candidates of one repository. Compiled policies are kept by blob id.
+pub struct Judge<'a> {
+    repo: &'a Repo,
+    facts: &'a Facts,
+    folds: bool,
+    policies: RefCell<HashMap<Option<Oid>, Rc<Policy>>>,
+}
+
+impl<'a> Judge<'a> {
+    /// A judge for a repository, with facts from whatever layers there are.
+    ///
+    /// # Errors
+    /// When git's configuration cannot be read.
+    pub fn new(repo: &'a Repo, facts: &'a Facts) -> Result<Self, GateError> {
+        let folds = repo.config_bool("core.ignorecase")?.unwrap_or(false);
+        Ok(Judge { repo, facts, folds, policies: RefCell::default() })
+    }
+
+    /// The judgement of a commit by its id; errors are part of it, so that a range is judged to its end.
+    pub fn commit(&self, oid: &Oid) -> Judgement {
+        let candidate = Candidate::commit(self.repo, oid).map_err(GateError::from);
+        let judged = candidate.and_then(|known| known.map(|c| self.candidate(&c)).transpose());
+        let empty = Judgement { commit: Some(oid.clone()), subject: String::new(), parents: Vec::new(), findings: Vec::new(), error: None };
+        match judged {
+            Ok(judgement) => judgement.unwrap_or(empty),
+            Err(error) => Judgement { error: Some((error.exit(), error.to_string())), ..empty },
+        }
+    }
+
+    /// Judges a candidate.
+    ///
+    /// # Errors
+    /// [`GateError`] when something that must be read cannot be.
+    pub fn candidate(&self, candidate: &Candidate) -> Result<Judgement, GateError> {
+        let base = self.repo.tree(candidate.base())?;
+        let own = candidate.own();
+        let policy = self.policy(&base, &own)?;
+        let patch = Overlay::new(&base, candidate.changes());
+        let partition = Partition::of(&own, &policy.sides);
+        let mut findings: Vec<Finding> = partition.mixed().into_iter().collect();
+        findings.extend(policy::changed(&partition.paths(Side::Policy)));
+        let views = (View { tree: &base, facts: self.facts, policy: &policy }, View { tree: &patch, facts: self.facts, policy: &policy });
+        let twins = |path: &RepoPath| if self.folds { base.entries_folded(path) } else { Ok(Vec::new()) };
+        findings.extend(self.weakenings(candidate, &own, &views, &twins)?);
+        let changed: Vec<RepoPath> = own.iter().map(|change| change.path.clone()).collect();
+        let mut findings = waiver::settle(&patch, &changed, findings)?;
+        findings.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
+        Ok(Judgement {
+            commit: candidate.commit.clone(),
+            subject: candidate.subject.clone(),
+            parents: candidate.parents.clone(),
+            findings,
+            error: None,
+        })
+    }
+
+    /// The policy a candidate is judged by.
+    pub(super) fn policy_of(&self, candidate: &Candidate) -> Result<Rc<Policy>, GateError> {
+        self.policy(&self.repo.tree(candidate.base())?, &candidate.own())
+    }
+
+    fn policy(&self, base: &dyn Tree, own: &[Change]) -> Result<Rc<Policy>, GateError> {
+        let path = RepoPath::new(Settings::PATH);
+        let entry = base.entry(&path)?;
+        let touched = own.iter().any(|change| change.path == path);
+        let key = entry.as_ref().map(|e| e.oid.clone());
+        if let (false, Some(known)) = (touched, self.policies.borrow().get(&key)) {
+            return Ok(Rc::clone(known));
+        }
+        let policy = Rc::new(policy::for_candidate(base, entry.as_ref(), own)?);
+        if !touched {
+            self.policies.borrow_mut().insert(key, Rc::clone(&policy));
+        }
+        Ok(policy)
+    }
+
+    fn weakenings(
+        &self,
+        candidate: &Candidate,
+        own: &[Change],
+        views: &(View<'_>, View<'_>),
+        twins: &Twins<'_>,
+    ) -> Result<Vec<Finding>, GateError> {
+        let (base, patch) = views;
+        let links = self.links(candidate)?;
+        let paths = cards::paths(base.policy, own);
+        if paths.is_empty() && !fixtures::may_drift(base, own, &links) && !self.folds {
+            return Ok(Vec::new());
+        }
+        let before = self.bases(candidate, base, &paths)?;
+        let after = Carded::read(patch, &paths)?;
+        let search = Search { base, patch, own, before: &before, after: &after };
+        let mut findings = search.drifts(&links, twins)?;
+        findings.extend(cards::findings(&before, &after));
+        Ok(findings)
+    }
+
+    /// The cards to hold against: the parent's, or for a merge of two the three-way choice.
+    fn bases(&self, candidate: &Candidate, base: &View<'_>, paths: &[&RepoPath]) -> Result<Vec<Carded>, GateError> {
+        let of = |parent: &Oid| -> Result<Carded, GateError> {
+            let tree = self.repo.tree(Some(parent))?;
+            Carded::read(&View { tree: &tree, facts: base.facts, policy: base.policy }, paths)
+        };
+        match candidate.parents.as_slice() {
+            [] | [_] => Ok(vec![Carded::read(base, paths)?]),
+            [one, two] => {
+                let origin = self.repo.merge_base(one, two)?.map(|oid| of(&oid)).transpose()?.unwrap_or_default();
+                Ok(cards::three_way(&origin, of(one)?, of(two)?))
+            }
+            many => many.iter().map(of).collect(),
+        }
+    }
+
+    fn links(&self, candidate: &Candidate) -> Result<Vec<(RepoPath, Entry)>, GateError> {
+        Ok(match candidate.commit {
+            None => self.repo.staged_symlinks()?,
+            Some(_) => self.repo.symlinks(candidate.base())?,
+        })
+    }
+}

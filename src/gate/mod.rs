@@ -1,4 +1,48 @@
 //! Owns judging: facts from wherever they are warm, and the verdict made of them.
 
+pub mod candidate;
+mod cards;
+pub mod digests;
 pub mod facts;
+mod fixtures;
+pub mod folder;
 pub mod judge;
+pub mod overview;
+mod policy;
+pub mod run;
+pub mod sides;
+pub mod split;
+
+use crate::finding::Exit;
+use crate::repo::RepoError;
+use crate::settings::SettingsError;
+use crate::strength::snapshot::SnapshotError;
+use crate::tree::TreeError;
+
+/// Why no verdict was reached.
+#[derive(Debug, thiserror::Error)]
+pub enum GateError {
+    /// Git.
+    #[error(transparent)]
+    Repo(#[from] RepoError),
+    /// A tree or blob.
+    #[error(transparent)]
+    Tree(#[from] TreeError),
+    /// The policy.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// The cards of a file.
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotError),
+}
+
+impl GateError {
+    /// The exit this error asks for: bad input is 65, what is missing outside 69, the rest 70.
+    pub fn exit(&self) -> Exit {
+        match self {
+            GateError::Repo(RepoError::NoGit) => Exit::Unavailable,
+            GateError::Repo(RepoError::Git(_)) => Exit::Fault,
+            GateError::Repo(_) | GateError::Tree(_) | GateError::Settings(_) | GateError::Snapshot(_) => Exit::Unreadable,
+        }
+    }
+}

@@ -9,6 +9,7 @@ mod config;
 mod environment;
 mod folder;
 mod git_tree;
+pub mod hooks;
 mod id;
 mod index;
 mod open;
@@ -108,7 +109,7 @@ pub struct Pending {
     pub amend: bool,
 }
 
-/// An open repository. Not shared between threads: `reopen` makes another handle.
+/// An open repository. Not shared between threads: each opens its own.
 pub struct Repo {
     environment: Environment,
     place: Place,
@@ -143,12 +144,9 @@ impl Repo {
         Ok(Repo { environment: environment.clone(), place, store, shallow: Shallow::new(shallow), links: Links::default() })
     }
 
-    /// Another handle on the same repository, for another thread.
-    ///
-    /// # Errors
-    /// As [`Repo::open`].
-    pub fn reopen(&self) -> Result<Self, RepoError> {
-        Repo::open(&self.environment)
+    /// What it was opened by; a handle is not shared between threads, so another thread opens its own from this.
+    pub fn environment(&self) -> &Environment {
+        &self.environment
     }
 
     /// Root of the work tree; `None` when bare.

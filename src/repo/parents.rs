@@ -36,6 +36,14 @@ fn distinct(head: Oid, others: Vec<Oid>) -> Vec<Oid> {
     parents
 }
 
+impl Repo {
+    /// What git is in the middle of, when the next commit would conclude it with an author or message of its own.
+    pub fn operation(&self) -> Option<&'static str> {
+        let waiting = [("MERGE_HEAD", "merge"), ("CHERRY_PICK_HEAD", "cherry-pick"), ("REVERT_HEAD", "revert")];
+        waiting.into_iter().find(|(file, _)| self.git_dir().join(file).exists()).map(|(_, operation)| operation)
+    }
+}
+
 /// The heads of a merge that waits for its commit.
 fn merge_heads(repo: &Repo) -> Result<Vec<Oid>, RepoError> {
     let file = repo.git_dir().join("MERGE_HEAD");

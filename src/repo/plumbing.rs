@@ -158,7 +158,7 @@ impl Plumbing {
 }
 
 /// The first git on PATH. Relative entries and folders inside the working directory are left out: they may belong to the judged repository.
-fn program(path: Option<&OsStr>, cwd: &Path) -> Option<PathBuf> {
+pub(super) fn program(path: Option<&OsStr>, cwd: &Path) -> Option<PathBuf> {
     let runs = |file: &PathBuf| file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0);
     let folders = std::env::split_paths(path?).filter(|folder| folder.is_absolute() && !folder.starts_with(cwd));
     folders.map(|folder| folder.join("git")).find(runs)

@@ -183,7 +183,7 @@ impl Store {
                 *slot = Some(batch);
                 Err(TreeError::Missing { oid: (*id).into(), path: None })
             }
-            Ok(Reply::TooLarge(size)) => Err(TreeError::TooLarge { oid: (*id).into(), size, cap }),
+            Ok(Reply::TooLarge(size)) => Err(TreeError::TooLarge { oid: (*id).into(), size, cap, path: None }),
             // A promised object that could not be fetched ends the batch; it is no less missing for that.
             Err(_) if self.is_promised() => Err(TreeError::Missing { oid: (*id).into(), path: None }),
             Err(error) => Err(TreeError::Store(error.to_string())),
@@ -205,7 +205,7 @@ fn by_library(library: &Repository, id: &Id, cap: u64) -> Result<(Kind, Vec<u8>)
     let oid = library_id(id).map_err(says)?;
     let size = odb.read_header(oid).map_err(says)?.0 as u64;
     if size > cap {
-        return Err(TreeError::TooLarge { oid: (*id).into(), size, cap });
+        return Err(TreeError::TooLarge { oid: (*id).into(), size, cap, path: None });
     }
     let object = odb.read(oid).map_err(says)?;
     let kind = Kind::from_library(object.kind()).ok_or_else(|| TreeError::Store(format!("object {} is of no kind", Oid::from(*id))))?;

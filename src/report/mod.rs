@@ -1,1 +1,50 @@
 //! Owns printing: the only room that writes to standard output or error.
+
+mod json;
+mod listing;
+mod progress;
+mod setup;
+mod status;
+mod style;
+mod text;
+
+use std::io::{IsTerminal as _, Write as _};
+
+pub use json::verdict as verdict_json;
+pub use listing::{digest_json, folder, partition_json, partition_text};
+pub use progress::Progress;
+pub use setup::{installed, undone};
+pub use status::{Standing, status_json, status_text};
+pub use style::Style;
+pub use text::{plural, verdict as verdict_text};
+
+/// Standard output: what was asked for. A closed pipe is not an error of ours.
+pub fn out(text: &str) {
+    let mut stdout = std::io::stdout().lock();
+    let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+}
+
+/// Standard error: verdicts in hooks, notes, faults.
+pub fn err(text: &str) {
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// One sentence for a fault, on standard error.
+pub fn fault(says: &str) {
+    err(&format!("seedgate: {}\n", says.trim_end()));
+}
+
+/// The style for standard output.
+pub fn out_style() -> Style {
+    Style::detect(std::io::stdout().is_terminal())
+}
+
+/// The style for standard error.
+pub fn err_style() -> Style {
+    Style::detect(std::io::stderr().is_terminal())
+}
+
+/// Pretty JSON with a closing line feed.
+pub fn json(value: &serde_json::Value) -> String {
+    format!("{value:#}\n")
+}

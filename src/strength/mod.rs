@@ -1,6 +1,7 @@
 //! Owns strength: what a test measures, as cards, and which way a change moves it.
 
 pub mod card;
+pub mod cards;
 pub mod delta;
 pub mod domain;
 pub mod languages;

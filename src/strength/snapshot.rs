@@ -57,3 +57,8 @@ pub trait Source {
 pub fn cards(_path: &RepoPath, _source: &dyn Source) -> Result<Vec<Card>, SnapshotError> {
     Ok(Vec::new())
 }
+
+/// Whether the runner collects tests from a file of this name, so that it must be readable.
+pub fn is_collected(_path: &RepoPath) -> bool {
+    false
+}

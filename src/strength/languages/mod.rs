@@ -1,12 +1,12 @@
 //! Owns the seam between a language and the rest: bytes of one blob in, facts of one module out.
 
+pub mod facts;
+mod python;
+
 use serde::{Deserialize, Serialize};
 
+pub use crate::strength::languages::facts::Module;
 use crate::tree::RepoPath;
-
-/// What can be told of one file from its bytes alone (no path, no other file): immutable for a blob id, so it can be cached.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Module {}
 
 /// Why a file was not read: deterministic for its bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -37,7 +37,9 @@ impl Language {
     ///
     /// # Errors
     /// [`Unreadable`] when the bytes cannot be decoded or parsed.
-    pub fn module(self, _bytes: &[u8]) -> Result<Module, Unreadable> {
-        Ok(Module {})
+    pub fn module(self, bytes: &[u8]) -> Result<Module, Unreadable> {
+        match self {
+            Language::Python => python::module(bytes),
+        }
     }
 }

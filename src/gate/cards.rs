@@ -1,0 +1,193 @@
+//! Owns the candidate's cards: which files are carded, from which trees, and what their comparison says.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::finding::{Finding, PropId, Rule};
+use crate::gate::GateError;
+use crate::gate::facts::{Fact, Facts, Question};
+use crate::gate::policy::Policy;
+use crate::partition::Side;
+use crate::settings::Settings;
+use crate::strength::card::Card;
+use crate::strength::delta;
+use crate::strength::languages::{Language, Module, Unreadable};
+use crate::strength::snapshot::{self, SnapshotError, Source};
+use crate::tree::{Change, Mode, RepoPath, Tree, TreeError, follow};
+
+/// Largest source file that is carded, in bytes.
+pub(super) const SOURCE_CAP: u64 = 4 << 20;
+
+/// Largest fixture that is hashed, in bytes.
+pub(super) const FIXTURE_CAP: u64 = 1 << 30;
+
+/// One tree as the cards see it: modules and digests from the facts, sides from the policy.
+pub(super) struct View<'a> {
+    pub(super) tree: &'a dyn Tree,
+    pub(super) facts: &'a Facts,
+    pub(super) policy: &'a Policy,
+}
+
+impl View<'_> {
+    fn unreadable(path: &RepoPath, why: Unreadable) -> SnapshotError {
+        SnapshotError::Unreadable { path: path.clone(), why }
+    }
+}
+
+impl Source for View<'_> {
+    fn module(&self, path: &RepoPath) -> Result<Option<Arc<Module>>, SnapshotError> {
+        let Some(language) = Language::of(path) else { return Ok(None) };
+        let Some(entry) = self.tree.entry(path)?.filter(|e| matches!(e.mode, Mode::File | Mode::Executable)) else { return Ok(None) };
+        match self.facts.get(Question::Module(language), &entry.oid, &|| self.tree.blob(&entry.oid, SOURCE_CAP)) {
+            Ok(Fact::Module(module)) => Ok(Some(module)),
+            Ok(Fact::Unreadable(why)) => Err(View::unreadable(path, why)),
+            Ok(Fact::Sha256(_)) => Ok(None),
+            Err(error @ TreeError::TooLarge { .. }) => Err(View::unreadable(path, Unreadable { line: 1, says: error.to_string() })),
+            Err(error) => Err(error.of(path).into()),
+        }
+    }
+
+    fn sha256(&self, path: &RepoPath) -> Result<Option<String>, SnapshotError> {
+        let Some(entry) = follow(self.tree, path, &mut Vec::new())? else { return Ok(None) };
+        if entry.mode == Mode::Gitlink {
+            return Ok(None);
+        }
+        let fact = self.facts.get(Question::Sha256, &entry.oid, &|| self.tree.blob(&entry.oid, FIXTURE_CAP)).map_err(|e| e.of(path))?;
+        Ok(match fact {
+            Fact::Sha256(hex) => Some(hex),
+            _ => None,
+        })
+    }
+
+    fn is_fixture(&self, path: &RepoPath) -> bool {
+        self.policy.sides.side(path) == Side::Fixture
+    }
+
+    fn is_test(&self, path: &RepoPath) -> bool {
+        is_carded(self.policy, path)
+    }
+
+    fn is_property_path(&self, path: &RepoPath) -> bool {
+        self.policy.sides.is_property_path(path)
+    }
+
+    fn settings(&self) -> &Settings {
+        &self.policy.settings
+    }
+}
+
+/// Whether a file of this path is carded at all: test code or the harness, in a language that is read.
+pub(super) fn is_carded(policy: &Policy, path: &RepoPath) -> bool {
+    Language::of(path).is_some() && (matches!(policy.sides.side(path), Side::Test | Side::Harness) || policy.sides.is_property_path(path))
+}
+
+/// What the carded files of one tree hold.
+#[derive(Default)]
+pub(super) struct Carded {
+    pub(super) cards: Vec<Card>,
+    unreadable: BTreeMap<RepoPath, Unreadable>,
+}
+
+impl Carded {
+    /// Cards the files of `paths` that are there.
+    pub(super) fn read(view: &View<'_>, paths: &[&RepoPath]) -> Result<Self, GateError> {
+        let mut carded = Carded::default();
+        for path in paths {
+            match snapshot::cards(path, view) {
+                Ok(cards) => carded.cards.extend(cards),
+                Err(SnapshotError::Unreadable { path, why }) => {
+                    carded.unreadable.insert(path, why);
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(carded)
+    }
+
+    /// The files that could not be read, and why.
+    pub(super) fn unreadable(&self) -> Vec<(RepoPath, String)> {
+        self.unreadable.iter().map(|(path, why)| (path.clone(), why.to_string())).collect()
+    }
+
+    fn by_id(&self) -> BTreeMap<&PropId, &Card> {
+        self.cards.iter().map(|card| (&card.prop_id, card)).collect()
+    }
+
+    /// Whether the file held cards here.
+    fn holds(&self, path: &RepoPath) -> bool {
+        let head = format!("{path}::");
+        self.cards.iter().any(|card| card.prop_id.0.starts_with(&head))
+    }
+}
+
+/// The carded files among the changes.
+pub(super) fn paths<'c>(policy: &Policy, own: &'c [Change]) -> Vec<&'c RepoPath> {
+    own.iter()
+        .filter(|c| c.old.as_ref().map(|e| &e.oid) != c.new.as_ref().map(|e| &e.oid) || is_type_change(c))
+        .map(|c| &c.path)
+        .filter(|p| is_carded(policy, p))
+        .collect()
+}
+
+fn is_type_change(change: &Change) -> bool {
+    let link = |entry: &Option<crate::tree::Entry>| entry.as_ref().is_some_and(|e| e.mode == Mode::Symlink);
+    link(&change.old) != link(&change.new)
+}
+
+/// Findings of the patch against its bases: one set for a commit, two for a merge.
+pub(super) fn findings(bases: &[Carded], patch: &Carded) -> Vec<Finding> {
+    let mut all: Vec<Finding> = Vec::new();
+    for base in bases {
+        for finding in delta::compare(&base.cards, &patch.cards).findings() {
+            let elsewhere = finding.rule == Rule::NewProperty
+                && bases.iter().any(|b| finding.property.as_ref().is_some_and(|id| b.by_id().contains_key(id)));
+            if !elsewhere && !all.contains(&finding) {
+                all.push(finding);
+            }
+        }
+    }
+    for (path, why) in &patch.unreadable {
+        if bases.iter().any(|base| base.holds(path)) || snapshot::is_collected(path) {
+            all.retain(|f| f.path.as_deref() != Some(&path.to_string()));
+            all.push(unreadable(path, why));
+        }
+    }
+    all
+}
+
+fn unreadable(path: &RepoPath, why: &Unreadable) -> Finding {
+    let mut finding = Finding::new(Rule::UnreadableFile);
+    finding.path = Some(path.to_string());
+    finding.line = Some(why.line);
+    finding.says = vec![format!("cannot be read as a test file: {}", why.says)];
+    finding.help = "repair the file, or leave it out of the commit".into();
+    finding
+}
+
+/// The base of a merge, id by id: a side that kept the merge base's card gives way to the other side's; where both changed it,
+/// the candidate must hold against both.
+pub(super) fn three_way(base: &Carded, one: Carded, two: Carded) -> Vec<Carded> {
+    let origin = base.by_id();
+    let (first, second) = (one.by_id(), two.by_id());
+    let keeps = |mine: Option<&&Card>, other: Option<&&Card>, id: &PropId| {
+        let unchanged = same(mine, origin.get(id));
+        let agree = same(mine, other);
+        (!unchanged || agree) && mine.is_some()
+    };
+    let left: Vec<Card> =
+        first.iter().filter(|(id, _)| keeps(first.get(*id), second.get(*id), id)).map(|(_, card)| (*card).clone()).collect();
+    let right: Vec<Card> = second
+        .iter()
+        .filter(|(id, card)| keeps(Some(card), first.get(*id), id) && !same(Some(card), first.get(*id)))
+        .map(|(_, card)| (*card).clone())
+        .collect();
+    vec![Carded { cards: left, unreadable: one.unreadable }, Carded { cards: right, unreadable: two.unreadable }]
+}
+
+fn same(one: Option<&&Card>, two: Option<&&Card>) -> bool {
+    match (one, two) {
+        (Some(one), Some(two)) => one.to_json() == two.to_json() && one.body_sha256 == two.body_sha256,
+        (None, None) => true,
+        _ => false,
+    }
+}

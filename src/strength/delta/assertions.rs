@@ -1,0 +1,103 @@
+//! Owns whether a check still asserts what it asserted on the base: here, in a helper, or in another test of the same change.
+
+use crate::finding::Rule;
+use crate::strength::card::{Card, Kind};
+use crate::strength::delta::claims::{self, Demands};
+use crate::strength::delta::pairing::{Pair, Sides};
+use crate::strength::delta::{Compared, Loss};
+
+/// A change that gains more demands than this is not searched for lost ones: they count as lost.
+const MOST_GAINS: usize = 200_000;
+/// At most this many lost assertions are quoted.
+const MOST_QUOTED: usize = 8;
+/// At most this many characters of one are quoted.
+const MOST_TEXT: usize = 160;
+
+/// Both sides of a change, and what its tests demand that they did not demand before.
+pub(super) struct Ledger<'c> {
+    pairs: &'c [Pair<'c>],
+    sides: &'c Sides<'c>,
+    gains: Option<Demands>,
+}
+
+impl<'c> Ledger<'c> {
+    /// Nothing is computed before the first assertion is missed.
+    pub(super) fn new(pairs: &'c [Pair<'c>], sides: &'c Sides<'c>) -> Self {
+        Ledger { pairs, sides, gains: None }
+    }
+
+    /// Fewer assertions are weaker, unless each one that is gone is demanded elsewhere by the same change. A demand found elsewhere is used up.
+    pub(super) fn compare(&mut self, base: &Card, patch: &Card) -> Compared {
+        let (before, after) = (base.assertions.len(), patch.assertions.len());
+        if after >= before {
+            return Compared::default();
+        }
+        let lost = self.lost(base, patch);
+        if lost.is_empty() {
+            let note = format!("assertions {before} -> {after}: every one is still demanded by this change");
+            return Compared { losses: Vec::new(), notes: vec![note] };
+        }
+        let says = format!("assertions {before} -> {after}: lost {}", quoted(&lost));
+        Compared { losses: vec![Loss { rule: Rule::AssertionRemoved, says, line: Some(patch.line) }], notes: Vec::new() }
+    }
+
+    /// Texts of the base's assertions that are not demanded any more.
+    fn lost(&mut self, base: &Card, patch: &Card) -> Vec<String> {
+        let mut here = claims::of_card(patch, self.sides.patch).unwrap_or_default();
+        let mut texts: Vec<&str> = patch.assertions.iter().map(|a| a.text.as_str()).collect();
+        let mut lost = Vec::new();
+        for (assertion, demands) in base.assertions.iter().zip(claims::of_assertions(base)) {
+            let kept = if demands.is_empty() {
+                texts.iter().position(|text| *text == assertion.text).map(|at| texts.swap_remove(at)).is_some()
+            } else {
+                let missing: Vec<_> = demands.iter().filter(|demand| !claims::take(&mut here, demand)).collect();
+                missing.is_empty() || self.take_elsewhere(&missing)
+            };
+            if !kept {
+                lost.push(assertion.text.clone());
+            }
+        }
+        lost
+    }
+
+    fn take_elsewhere(&mut self, demands: &[&claims::Demand]) -> bool {
+        let (pairs, sides) = (self.pairs, self.sides);
+        let gains = self.gains.get_or_insert_with(|| gains(pairs, sides));
+        demands.iter().all(|demand| claims::take(gains, demand))
+    }
+}
+
+/// What the change's tests demand more than before. A helper demands nothing by itself: it counts where a test calls it.
+fn gains(pairs: &[Pair<'_>], sides: &Sides<'_>) -> Demands {
+    let mut gains = Demands::new();
+    for (before, after) in pairs {
+        let Some(after) = after.filter(|card| card.kind != Kind::Support) else { continue };
+        let was = before.map_or_else(|| Some(Demands::new()), |card| claims::of_card(card, sides.base));
+        let Some((was, mut now)) = was.zip(claims::of_card(after, sides.patch)) else { continue };
+        for (demand, times) in was {
+            claims::take_times(&mut now, &demand, times);
+        }
+        for (demand, times) in now {
+            *gains.entry(demand).or_default() += times;
+        }
+        if gains.len() > MOST_GAINS {
+            return Demands::new();
+        }
+    }
+    gains
+}
+
+fn quoted(texts: &[String]) -> String {
+    let mut shown: Vec<String> = texts.iter().take(MOST_QUOTED).map(|text| format!("\"{}\"", clipped(text))).collect();
+    if texts.len() > MOST_QUOTED {
+        shown.push(format!("and {} more", texts.len() - MOST_QUOTED));
+    }
+    shown.join(", ")
+}
+
+fn clipped(text: &str) -> String {
+    match text.char_indices().nth(MOST_TEXT) {
+        Some((cut, _)) => format!("{}…", &text[..cut]),
+        None => text.to_owned(),
+    }
+}

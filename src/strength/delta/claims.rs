@@ -1,0 +1,145 @@
+//! Owns what a card provably demands: its claims, one for each row, with those of the helpers it calls.
+
+use std::collections::BTreeMap;
+
+use crate::strength::card::{Call, Card, Claim};
+use crate::strength::cards::CardSet;
+use crate::strength::delta::tokens;
+use crate::strength::domain::Table;
+
+/// How deep helpers that call helpers are followed.
+const DEPTH: usize = 3;
+/// A claim with more rows than this stays as it is written, together with its tables.
+const MOST_ROWS: usize = 512;
+/// A card with more demands than this is not told at all: what it lost counts as lost.
+const MOST_DEMANDS: usize = 50_000;
+
+/// A claim that stands for itself: two that are equal demand the same, wherever they stand.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Demand {
+    text: String,
+    setup: Vec<String>,
+}
+
+/// Demands, each as often as it is made.
+pub(super) type Demands = BTreeMap<Demand, usize>;
+
+/// What each assertion of a card demands itself, by position; empty where the language does not tell.
+pub(super) fn of_assertions(card: &Card) -> Vec<Vec<Demand>> {
+    let mut demands = vec![Vec::new(); card.assertions.len()];
+    let mut told = 0;
+    for claim in &card.claims {
+        let Some(of_one) = demands.get_mut(claim.assertion) else { continue };
+        let all = rows(&written(claim), &card.domain.tables);
+        told += all.len();
+        if told <= MOST_DEMANDS {
+            of_one.extend(all);
+        }
+    }
+    demands
+}
+
+/// Everything that a card demands, helpers of the same side included; nothing when it is too much to tell.
+pub(super) fn of_card(card: &Card, side: &CardSet) -> Option<Demands> {
+    let mut demands = Demands::new();
+    for demand in within(card, side, DEPTH)? {
+        *demands.entry(demand).or_default() += 1;
+    }
+    Some(demands)
+}
+
+/// Takes one demand out, if it is there.
+pub(super) fn take(demands: &mut Demands, demand: &Demand) -> bool {
+    let there = demands.contains_key(demand);
+    take_times(demands, demand, 1);
+    there
+}
+
+/// Takes a demand out so many times, or as often as it is there.
+pub(super) fn take_times(demands: &mut Demands, demand: &Demand, times: usize) {
+    let Some(there) = demands.get_mut(demand) else { return };
+    *there = there.saturating_sub(times);
+    if *there == 0 {
+        demands.remove(demand);
+    }
+}
+
+fn within(card: &Card, side: &CardSet, depth: usize) -> Option<Vec<Demand>> {
+    let mut all = Vec::new();
+    let mut tell = |demand: &Demand| {
+        all.extend(rows(demand, &card.domain.tables));
+        (all.len() <= MOST_DEMANDS).then_some(())
+    };
+    for claim in &card.claims {
+        tell(&written(claim))?;
+    }
+    for call in card.calls.iter().filter(|_| depth > 0) {
+        for demand in through(call, side, depth - 1)? {
+            tell(&demand)?;
+        }
+    }
+    Some(all)
+}
+
+/// The demands of a called helper, told with what the caller passes.
+fn through(call: &Call, side: &CardSet, depth: usize) -> Option<Vec<Demand>> {
+    let Some(helper) = side.get(&call.callee) else { return Some(Vec::new()) };
+    let values: BTreeMap<&str, &str> = call.arguments.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let told = within(helper, side, depth)?.into_iter().map(|demand| {
+        let mut told = replace(&demand, &values);
+        told.setup.splice(0..0, call.setup.iter().map(|line| tokens::cut(line).join(" ")));
+        told
+    });
+    Some(told.collect())
+}
+
+fn written(claim: &Claim) -> Demand {
+    let plain = |text: &String| tokens::cut(text).join(" ");
+    Demand { text: plain(&claim.text), setup: claim.setup.iter().map(plain).collect() }
+}
+
+fn replace(demand: &Demand, values: &BTreeMap<&str, &str>) -> Demand {
+    let told = |text: &String| tokens::replace(&tokens::cut(text), values).join(" ");
+    Demand { text: told(&demand.text), setup: demand.setup.iter().map(told).collect() }
+}
+
+/// One demand for each row of the tables that give its names their values.
+fn rows(demand: &Demand, tables: &[Table]) -> Vec<Demand> {
+    let used: Vec<&Table> = tables.iter().filter(|table| names(demand, table) || table.rows.is_empty()).collect();
+    let count = used.iter().fold(1_usize, |count, table| count.saturating_mul(table.rows.len()));
+    let whole = used.iter().all(|table| table.rest.is_empty());
+    if used.is_empty() && (tables.is_empty() || !hides_names(demand)) {
+        return vec![demand.clone()];
+    }
+    let mut all = Vec::new();
+    if (1..=MOST_ROWS).contains(&count) && !hides_names(demand) {
+        all = vec![demand.clone()];
+        for table in &used {
+            all = all.iter().flat_map(|demand| table.rows.iter().map(|row| with_row(demand, table, row))).collect();
+        }
+        if whole {
+            return all;
+        }
+    }
+    let mut general = demand.clone();
+    general.setup.push(format!("for every row of {}", serde_json::to_string(tables).unwrap_or_default()));
+    all.push(general);
+    all
+}
+
+fn names(demand: &Demand, table: &Table) -> bool {
+    std::iter::once(&demand.text).chain(&demand.setup).any(|text| {
+        let cut = tokens::cut(text);
+        (0..cut.len()).any(|at| table.names.iter().any(|name| name == cut[at]) && tokens::is_free(&cut, at))
+    })
+}
+
+/// Whether a string with names inside stands in it: a row's value would not reach them.
+fn hides_names(demand: &Demand) -> bool {
+    std::iter::once(&demand.text).chain(&demand.setup).any(|text| tokens::cut(text).into_iter().any(tokens::is_template))
+}
+
+fn with_row(demand: &Demand, table: &Table, row: &[String]) -> Demand {
+    let values = table.names.iter().zip(row).map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    replace(demand, &values)
+}

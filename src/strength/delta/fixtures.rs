@@ -1,0 +1,39 @@
+//! Owns whether a check still loads the fixture bytes that it loaded on the base.
+
+use std::collections::BTreeSet;
+
+use crate::finding::Rule;
+use crate::strength::card::Card;
+use crate::strength::delta::{Compared, Loss};
+
+/// Every base file must be there with its bytes, under its path or a new one. More files are no loss.
+pub(super) fn compare(base: &Card, patch: &Card) -> Compared {
+    let mut compared = Compared::default();
+    let mut fresh: BTreeSet<(&String, &String)> = patch.files.iter().filter(|(path, _)| !base.files.contains_key(*path)).collect();
+    let mut gone = Vec::new();
+    for (path, sha) in &base.files {
+        match patch.files.get(path) {
+            Some(now) if now == sha => {}
+            Some(now) => compared.losses.push(drift(format!("fixture {path}: bytes {} -> {}", short(sha), short(now)), patch)),
+            None => match fresh.iter().find(|(_, now)| *now == sha).copied() {
+                Some(follower) => {
+                    compared.notes.push(format!("fixture {path} moved to {}, same bytes", follower.0));
+                    fresh.remove(&follower);
+                }
+                None => gone.push((path, sha)),
+            },
+        }
+    }
+    let others: Vec<String> = fresh.iter().map(|(path, sha)| format!("{path} ({})", short(sha))).collect();
+    let instead = if others.is_empty() { "is not loaded any more".to_owned() } else { format!("gave way to {}", others.join(", ")) };
+    compared.losses.extend(gone.into_iter().map(|(path, sha)| drift(format!("fixture {path} ({}) {instead}", short(sha)), patch)));
+    compared
+}
+
+fn drift(says: String, patch: &Card) -> Loss {
+    Loss { rule: Rule::FixtureDrift, says, line: Some(patch.line) }
+}
+
+fn short(sha: &str) -> &str {
+    sha.get(..12).unwrap_or(sha)
+}

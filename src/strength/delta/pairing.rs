@@ -1,0 +1,91 @@
+//! Owns which base card and which patch card are the same check: by id, else by body, else by name.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::finding::PropId;
+use crate::strength::card::{Card, Kind};
+use crate::strength::cards::CardSet;
+
+/// Base and patch side of one check; one side is `None` when it vanished or is new.
+pub(super) type Pair<'c> = (Option<&'c Card>, Option<&'c Card>);
+
+/// The cards of both sides, and those that only another base of a merge has.
+pub(super) struct Sides<'c> {
+    pub(super) base: &'c CardSet,
+    pub(super) patch: &'c CardSet,
+    pub(super) beside: &'c CardSet,
+}
+
+/// Pairs in order of the base id, new ones last.
+pub(super) fn pairs<'c>(sides: &Sides<'c>) -> Vec<Pair<'c>> {
+    let Sides { base, patch, beside } = *sides;
+    let vanished: Vec<&Card> = base.cards().filter(|card| partner(card, patch).is_none()).collect();
+    let known = |card: &&Card| partner(card, base).is_some() || partner(card, beside).is_some();
+    let fresh: Vec<&Card> = patch.cards().filter(|card| !known(card)).collect();
+    let moved = moves(&vanished, &fresh);
+    let followed: BTreeSet<&PropId> = moved.values().map(|card| &card.prop_id).collect();
+    let mut pairs: Vec<Pair<'c>> =
+        base.cards().map(|card| (Some(card), partner(card, patch).or_else(|| moved.get(&card.prop_id).copied()))).collect();
+    pairs.extend(fresh.into_iter().filter(|card| !followed.contains(&card.prop_id)).map(|card| (None, Some(card))));
+    pairs
+}
+
+/// The card of the same id. A test that turned into support (it is not collected any more) is gone, whatever its id.
+fn partner<'c>(card: &Card, others: &'c CardSet) -> Option<&'c Card> {
+    others.get(&card.prop_id).filter(|other| same_sort(card, other))
+}
+
+fn same_sort(one: &Card, other: &Card) -> bool {
+    (one.kind == Kind::Support) == (other.kind == Kind::Support)
+}
+
+/// What a vanished card and a new one may have in common, the strongest likeness first; `None` where it says nothing.
+const LIKENESS: [fn(&Card) -> Option<Key<'_>>; 5] = [
+    |card| body(card).map(|body| [body, card.short_name(), file_name(card)]),
+    |card| body(card).map(|body| [body, card.short_name(), ""]),
+    |card| body(card).map(|body| [body, "", ""]),
+    |card| Some(["", card.short_name(), ""]),
+    |card| Some(["", card.name(), ""]),
+];
+
+type Key<'c> = [&'c str; 3];
+
+fn body(card: &Card) -> Option<&str> {
+    Some(card.body_sha256.as_str()).filter(|sha| !sha.is_empty())
+}
+
+fn file_name(card: &Card) -> &str {
+    card.path().rsplit('/').next().unwrap_or_default()
+}
+
+/// Vanished id -> the one new card that continues it. A likeness counts only where it is one to one: a choice between two would be a guess.
+fn moves<'c>(vanished: &[&'c Card], fresh: &[&'c Card]) -> BTreeMap<&'c PropId, &'c Card> {
+    let mut moved: BTreeMap<&PropId, &Card> = BTreeMap::new();
+    let mut taken: BTreeSet<&PropId> = BTreeSet::new();
+    for likeness in LIKENESS {
+        let old = sole(vanished.iter().filter(|card| !moved.contains_key(&card.prop_id)), likeness);
+        let new = sole(fresh.iter().filter(|card| !taken.contains(&card.prop_id)), likeness);
+        for (key, old) in old {
+            let Some((old, new)) = old.zip(new.get(&key).copied().flatten()) else { continue };
+            taken.insert(&new.prop_id);
+            moved.insert(&old.prop_id, new);
+        }
+    }
+    moved
+}
+
+/// Key -> its card; `None` where several cards have the key.
+fn sole<'c, 'i>(
+    cards: impl Iterator<Item = &'i &'c Card>,
+    likeness: fn(&Card) -> Option<Key<'_>>,
+) -> BTreeMap<(bool, Key<'c>), Option<&'c Card>>
+where
+    'c: 'i,
+{
+    let mut found: BTreeMap<(bool, Key<'c>), Option<&'c Card>> = BTreeMap::new();
+    for card in cards.copied() {
+        let Some(key) = likeness(card) else { continue };
+        found.entry((card.kind == Kind::Support, key)).and_modify(|known| *known = None).or_insert(Some(card));
+    }
+    found
+}

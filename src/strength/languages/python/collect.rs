@@ -1,0 +1,311 @@
+//! Owns what a file defines: classes, functions, fixtures, tests bound by assignment, and names for other modules.
+
+use std::collections::BTreeSet;
+
+use ruff_python_ast::{Expr, Stmt, StmtAssign, StmtClassDef, StmtFunctionDef};
+use ruff_text_size::{Ranged as _, TextRange};
+
+use crate::strength::card::Assertion;
+use crate::strength::domain::{Argument, Domain, Origin, Strategy, Table};
+use crate::strength::languages::facts::{Class, Function, Meaning, Module, Name, Role};
+use crate::strength::languages::python::body::Body;
+use crate::strength::languages::python::cases::{cases, loop_table, mark};
+use crate::strength::languages::python::literal::{Value, fold};
+use crate::strength::languages::python::machine;
+use crate::strength::languages::python::names::{Bound, Names, Scope, layer};
+use crate::strength::languages::python::paths::Named;
+use crate::strength::languages::python::strategies::{
+    as_given, given, is_composite, made_by, own_layer, returns_strategy, statements, strategy,
+};
+use crate::strength::languages::python::text::sha256_of;
+use crate::strength::languages::python::write::{opaque, plain};
+
+/// Draws of one body that are carded one by one.
+const DRAWS: usize = 256;
+
+/// Reads a whole file.
+pub(super) fn module<'a>(body: &'a [Stmt], names: &Names<'a>) -> Module {
+    let scope = names.scope();
+    let mut marks = Domain::default();
+    if let Some(Bound::Once(value)) = names.top.get("pytestmark") {
+        mark(value, &scope, &mut marks);
+    }
+    let mut collector = Collector { names, named: Named::new(names), module: Module::default(), marks, silenced: BTreeSet::new() };
+    collector.block(body, None, &scope);
+    let silenced = std::mem::take(&mut collector.silenced);
+    let mut module = collector.module;
+    for function in module.functions.iter_mut().filter(|f| f.class.is_none()) {
+        function.disabled |= silenced.contains(&function.name);
+    }
+    module.disabled = silenced.contains("");
+    exports(names, &mut module);
+    module
+}
+
+struct Collector<'n, 'a> {
+    names: &'n Names<'a>,
+    named: Named<'n, 'a>,
+    module: Module,
+    marks: Domain,
+    /// Functions with `name.__test__ = False`; the empty name is the module.
+    silenced: BTreeSet<String>,
+}
+
+impl<'a> Collector<'_, 'a> {
+    fn block(&mut self, stmts: &'a [Stmt], class: Option<usize>, scope: &Scope<'_, 'a>) {
+        for stmt in stmts {
+            match stmt {
+                Stmt::FunctionDef(def) => self.function(def, class, scope),
+                Stmt::ClassDef(def) => self.class(def, class, scope),
+                Stmt::Assign(assign) => self.assigned(assign, class, scope),
+                Stmt::If(s) => {
+                    self.block(&s.body, class, scope);
+                    s.elif_else_clauses.iter().for_each(|c| self.block(&c.body, class, scope));
+                }
+                Stmt::Try(s) => {
+                    self.block(&s.body, class, scope);
+                    s.handlers.iter().filter_map(|h| h.as_except_handler()).for_each(|h| self.block(&h.body, class, scope));
+                    self.block(&s.orelse, class, scope);
+                    self.block(&s.finalbody, class, scope);
+                }
+                Stmt::With(s) => self.block(&s.body, class, scope),
+                Stmt::For(s) => {
+                    self.block(&s.body, class, scope);
+                    self.block(&s.orelse, class, scope);
+                }
+                Stmt::While(s) => {
+                    self.block(&s.body, class, scope);
+                    self.block(&s.orelse, class, scope);
+                }
+                Stmt::Match(s) => s.cases.iter().for_each(|c| self.block(&c.body, class, scope)),
+                _ => {}
+            }
+        }
+    }
+
+    fn class(&mut self, def: &'a StmtClassDef, outer: Option<usize>, scope: &Scope<'_, 'a>) {
+        let own = layer(&def.body);
+        let inner = scope.inside(&own);
+        let mut domain = Domain::default();
+        def.decorator_list.iter().for_each(|d| mark(&d.expression, scope, &mut domain));
+        if let Some(Bound::Once(value)) = own.get("pytestmark") {
+            mark(value, &inner, &mut domain);
+        }
+        let collect = match own.get("__test__") {
+            Some(Bound::Once(value)) => {
+                if let Some(Value::Bool(on)) = fold(value, &inner) {
+                    Some(on)
+                } else {
+                    None
+                }
+            }
+            _ => None,
+        };
+        let bases: Vec<String> = def.bases().iter().map(|b| scope.dotted(b).unwrap_or_default()).collect();
+        let has_init = ["__init__", "__new__"].iter().any(|n| matches!(own.get(n), Some(Bound::Function(_) | Bound::Many)));
+        let line = self.names.file.line(def.name.start());
+        let at = self.module.classes.len();
+        self.module.classes.push(Class { name: def.name.to_string(), outer, line, bases, has_init, collect, domain });
+        if let Some(machine) = machine::read(def, scope, self.names.file) {
+            let bound = if def.bases().iter().any(machine::is_test_case) { Role::Machine } else { Role::Plain };
+            self.module.functions.push(Function { name: def.name.to_string(), class: outer, line, role: bound, ..machine });
+        }
+        self.block(&def.body, Some(at), &inner);
+    }
+
+    /// `test_x = define(...)`, `TestX = Machine.TestCase`, `test_x.__test__ = False`, `__test__ = False`.
+    fn assigned(&mut self, assign: &'a StmtAssign, class: Option<usize>, scope: &Scope<'_, 'a>) {
+        let [target] = assign.targets.as_slice() else { return };
+        let off = || matches!(fold(&assign.value, scope), Some(Value::Bool(false)));
+        match target {
+            Expr::Attribute(a) if a.attr.as_str() == "__test__" && off() => {
+                self.silenced.extend(a.value.as_name_expr().map(|n| n.id.to_string()));
+            }
+            Expr::Name(name) if name.id.as_str() == "__test__" && class.is_none() && off() => drop(self.silenced.insert(String::new())),
+            Expr::Name(name) if name.id.to_ascii_lowercase().starts_with("test") || name.id.starts_with("prop_") => {
+                let line = self.names.file.line(target.start());
+                let made = machine::bound(&assign.value, scope, self.names.file).or_else(|| made(&assign.value, name.id.as_str(), scope));
+                self.module.functions.extend(made.map(|f| Function { name: name.id.to_string(), class, line, ..f }));
+            }
+            _ => {}
+        }
+    }
+
+    fn function(&mut self, def: &'a StmtFunctionDef, class: Option<usize>, scope: &Scope<'_, 'a>) {
+        let name = def.name.as_str();
+        let parameters = parameters(def, class.is_some(), scope);
+        let mut found =
+            Function { name: name.to_owned(), class, line: self.names.file.line(def.name.start()), parameters, ..Function::default() };
+        let is_fixture = def.decorator_list.iter().any(|d| fixture(&d.expression, scope, &mut found));
+        if is_fixture && found.domain.tables.is_empty() {
+            return;
+        }
+        let body = Body::read(&def.body);
+        let own = own_layer(def);
+        let inner = scope.inside(&own);
+        if !is_fixture {
+            self.declared(def, &body, &inner, scope, &mut found);
+        }
+        found.assertions = body.asserts.iter().map(|a| assertion(a, &inner)).collect();
+        found.checks = body.checks;
+        let carded = name.starts_with("test") || name.starts_with("prop_") || found.domain.is_declared() || is_fixture;
+        if !carded && found.assertions.is_empty() && found.checks == 0 {
+            return;
+        }
+        found.literals = self.named.of(&body, &found.parameters, &inner);
+        found.body_sha256 = self.hash(&found.parameters, &def.body);
+        self.module.functions.push(found);
+    }
+
+    fn declared(&mut self, def: &'a StmtFunctionDef, body: &Body<'a>, inner: &Scope<'_, 'a>, scope: &Scope<'_, 'a>, found: &mut Function) {
+        let mut domain = if is_carded(def.name.as_str()) { self.marks.clone() } else { Domain::default() };
+        for decorator in &def.decorator_list {
+            match as_given(&decorator.expression, scope) {
+                Some(call) => given(call, &decorator.expression, &found.parameters, scope, &mut domain),
+                None => mark(&decorator.expression, scope, &mut domain),
+            }
+        }
+        for nested in &body.inner {
+            let calls = nested.decorator_list.iter().filter_map(|d| Some((as_given(&d.expression, inner)?, &d.expression)));
+            for (call, whole) in calls {
+                let mut part = Domain::default();
+                given(call, whole, &parameters(nested, false, inner), inner, &mut part);
+                domain.unread.extend(part.unread);
+                domain.arguments.extend(part.arguments.into_iter().map(|a| Argument { name: format!("{}.{}", nested.name, a.name), ..a }));
+            }
+        }
+        let drawing: BTreeSet<String> =
+            domain.arguments.iter().filter(|a| is_data(&a.strategy)).map(|a| last(&a.name).to_owned()).collect();
+        let draws = body.draws.iter().filter(|(of, _)| drawing.contains(*of)).take(DRAWS);
+        let draws: Vec<Argument> =
+            draws.enumerate().map(|(at, (_, what))| Argument { name: format!("draw[{at}]"), strategy: strategy(what, inner) }).collect();
+        domain.arguments.extend(draws);
+        domain.tables.extend(body.loops.iter().filter_map(|l| loop_table(&l.target, &l.iter, inner)));
+        found.domain = domain;
+    }
+
+    fn hash(&self, parameters: &[String], body: &'a [Stmt]) -> String {
+        let ranges: Vec<TextRange> = statements(body).map(Stmt::range).collect();
+        sha256_of(&format!("{}\n{}", parameters.join(","), self.names.file.sha256(&ranges, &[])))
+    }
+}
+
+fn is_carded(name: &str) -> bool {
+    name.starts_with("test") || name.starts_with("prop_")
+}
+
+fn last(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or(name)
+}
+
+fn is_data(strategy: &Strategy) -> bool {
+    matches!(strategy, Strategy::Call { name, .. } if name == "data")
+}
+
+fn assertion(assert: &ruff_python_ast::StmtAssert, scope: &Scope<'_, '_>) -> Assertion {
+    Assertion { text: format!("assert {}", plain(&assert.test, scope)), line: scope.names.file.line(assert.start()) }
+}
+
+/// Parameters in order, without the instance or class.
+fn parameters(def: &StmtFunctionDef, in_class: bool, scope: &Scope<'_, '_>) -> Vec<String> {
+    let is_static = def.decorator_list.iter().any(|d| scope.dotted(&d.expression).is_some_and(|n| n == "staticmethod"));
+    let skip = usize::from(in_class && !is_static);
+    def.parameters.iter().filter(|p| !p.is_variadic()).skip(skip).map(|p| p.name().to_string()).collect()
+}
+
+/// Whether a decorator makes a fixture; its parameters become a table.
+fn fixture(decorator: &Expr, scope: &Scope<'_, '_>, found: &mut Function) -> bool {
+    let call = decorator.as_call_expr();
+    let name = scope.dotted(call.map_or(decorator, |c| &c.func)).unwrap_or_default();
+    if !matches!(name.as_str(), "pytest.fixture" | "pytest_asyncio.fixture" | "pytest.yield_fixture") {
+        return false;
+    }
+    found.role = Role::Fixture;
+    let Some(call) = call else { return true };
+    if let Some(Value::Str(name)) = call.arguments.find_keyword("name").and_then(|k| fold(&k.value, scope)) {
+        found.name = name;
+    }
+    if let Some(params) = call.arguments.find_keyword("params") {
+        let (rows, rest) = cases(&params.value, scope).spread(1);
+        found.domain.tables.push(Table { origin: Origin::Fixture, names: vec![found.name.clone()], rows, rest });
+    }
+    true
+}
+
+/// A test bound to what a call returns: only of functions, since classes and the like make no tests.
+fn made(value: &Expr, name: &str, scope: &Scope<'_, '_>) -> Option<Function> {
+    let Expr::Call(call) = value else { return None };
+    let Expr::Name(func) = &*call.func else { return None };
+    let func = func.id.as_str();
+    let here = matches!(scope.lookup(func), Some((Bound::Function(_), _)));
+    let imported = scope.lookup(func).is_none() && scope.resolved(func).contains('.');
+    let lower = func.trim_start_matches('_').starts_with(|c: char| c.is_ascii_lowercase());
+    if !(lower && is_carded(name) && (here || imported)) {
+        return None;
+    }
+    let text = opaque(value, scope);
+    Some(Function {
+        role: Role::Assigned,
+        body_sha256: sha256_of(&text),
+        domain: Domain { unread: BTreeSet::from([text]), ..Domain::default() },
+        ..Function::default()
+    })
+}
+
+/// Longest list that other modules are told.
+const EXPORTED: usize = 10_000;
+
+/// Names that other modules may ask for.
+fn exports(names: &Names<'_>, module: &mut Module) {
+    let scope = names.scope();
+    let mut found: Vec<(&str, u32, Meaning)> = Vec::new();
+    for (name, bound) in &names.top {
+        let meaning = match bound {
+            Bound::Function(def) if is_composite(def, &scope) || returns_strategy(def, &scope) => {
+                made_by(def, &scope).map(|s| (def.name.start(), Meaning::Strategy(s)))
+            }
+            Bound::Once(value) => once(value, &scope).map(|m| (value.start(), m)),
+            _ => None,
+        };
+        found.extend(meaning.map(|(at, meaning)| (*name, names.file.line(at), meaning)));
+    }
+    found.extend(names.imported().map(|(name, from)| (name, 0, Meaning::Imported(from.to_owned()))));
+    module.names.extend(found.into_iter().map(|(name, line, meaning)| (name.to_owned(), Name { line, meaning })));
+}
+
+fn once(value: &Expr, scope: &Scope<'_, '_>) -> Option<Meaning> {
+    if is_strategy(value, scope) {
+        return Some(Meaning::Strategy(strategy(value, scope)));
+    }
+    match value {
+        Expr::List(_) | Expr::Tuple(_) | Expr::Set(_) | Expr::Dict(_) => {
+            let list = cases(value, scope);
+            (list.rows.len() <= EXPORTED).then_some(Meaning::Cases(list))
+        }
+        Expr::NumberLiteral(_) | Expr::UnaryOp(_) | Expr::StringLiteral(_) | Expr::BinOp(_) => {
+            fold(value, scope).map(|v| Meaning::Literal(v.text()))
+        }
+        _ => None,
+    }
+}
+
+/// Whether an expression is made of strategies by its look.
+fn is_strategy(expr: &Expr, scope: &Scope<'_, '_>) -> bool {
+    match expr {
+        Expr::Call(call) => match &*call.func {
+            Expr::Attribute(method) if matches!(method.attr.as_str(), "filter" | "map" | "flatmap") => is_strategy(&method.value, scope),
+            Expr::Name(name) if matches!(scope.lookup(name.id.as_str()), Some((Bound::Function(_), _))) => {
+                match scope.lookup(name.id.as_str()) {
+                    Some((Bound::Function(def), home)) => is_composite(def, &home) || returns_strategy(def, &home),
+                    _ => false,
+                }
+            }
+            func => scope.dotted(func).is_some_and(|name| name.starts_with("hypothesis.strategies.") && !name.ends_with(".composite")),
+        },
+        Expr::BinOp(b) => is_strategy(&b.left, scope) || is_strategy(&b.right, scope),
+        Expr::Name(_) | Expr::Attribute(_) => {
+            scope.enter(expr, |value, scope| scope.spend(1).is_some() && is_strategy(value, scope)).unwrap_or(false)
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,52 @@
+//! Owns Python: from the bytes of one file to the facts of one module.
+
+mod body;
+mod cases;
+mod collect;
+mod decode;
+mod depth;
+mod literal;
+mod machine;
+mod names;
+pub(in crate::strength) mod paths;
+mod strategies;
+mod text;
+mod write;
+
+use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+
+use crate::strength::languages::Unreadable;
+use crate::strength::languages::facts::Module;
+use crate::strength::languages::python::names::Names;
+use crate::strength::languages::python::text::File;
+
+/// Trees of at most this depth are read on the stack that is there.
+const SHALLOW: usize = 150;
+/// Stack for one more level of a tree, and the least that is asked for.
+const LEVEL: usize = 24 << 10;
+const LEAST: usize = 8 << 20;
+
+/// Reads one file.
+///
+/// # Errors
+/// [`Unreadable`] when the bytes cannot be decoded or parsed.
+pub(super) fn module(bytes: &[u8]) -> Result<Module, Unreadable> {
+    let source = decode::text(bytes)?;
+    let depth = depth::bound(&source)?;
+    if depth <= SHALLOW {
+        return read(&source);
+    }
+    stacker::grow(LEAST + depth * LEVEL, || read(&source))
+}
+
+fn read(source: &str) -> Result<Module, Unreadable> {
+    let parsed = parse_unchecked(source, ParseOptions::from(Mode::Module));
+    if let Some(error) = parsed.errors().iter().min_by_key(|e| e.location.start()) {
+        let file = File::new(source, &[]);
+        return Err(Unreadable { line: file.line(error.location.start()), says: error.error.to_string() });
+    }
+    let file = File::new(source, parsed.tokens());
+    let Some(tree) = parsed.syntax().as_module() else { return Ok(Module::default()) };
+    let names = Names::read(&file, &tree.body);
+    Ok(collect::module(&tree.body, &names))
+}

@@ -1,0 +1,122 @@
+//! Owns the text of a file as tokens: lines, canonical token text, and hashes of it.
+
+use std::fmt::Write as _;
+
+use ruff_python_ast::token::{Token, TokenKind};
+use ruff_text_size::{Ranged as _, TextRange, TextSize};
+use sha2::{Digest as _, Sha256};
+
+use crate::digest;
+
+/// A parsed file's text.
+pub(super) struct File<'a> {
+    source: &'a str,
+    tokens: &'a [Token],
+    starts: Vec<u32>,
+}
+
+impl<'a> File<'a> {
+    /// Finds the lines.
+    pub(super) fn new(source: &'a str, tokens: &'a [Token]) -> Self {
+        let ends = source.bytes().enumerate().filter(|(_, b)| *b == b'\n');
+        let starts = ends.map(|(at, _)| u32::try_from(at).unwrap_or(u32::MAX)).collect();
+        File { source, tokens, starts }
+    }
+
+    /// 1-based line of an offset.
+    pub(super) fn line(&self, at: TextSize) -> u32 {
+        let before = self.starts.partition_point(|end| *end < at.to_u32());
+        u32::try_from(before).unwrap_or(u32::MAX).saturating_add(1)
+    }
+
+    /// The tokens of a range.
+    pub(super) fn tokens(&self, range: TextRange) -> &'a [Token] {
+        let from = self.tokens.partition_point(|t| t.start() < range.start());
+        let to = self.tokens.partition_point(|t| t.start() < range.end());
+        self.tokens.get(from..to.max(from)).unwrap_or_default()
+    }
+
+    /// The text of a token.
+    pub(super) fn of(&self, token: &Token) -> &'a str {
+        self.source.get(token.range().to_std_range()).unwrap_or_default()
+    }
+
+    /// Canonical text of a range: no comments, no layout, one space between tokens, blocks in braces. Each hole is told by its number.
+    pub(super) fn plain(&self, range: TextRange, holes: &[TextRange]) -> String {
+        let mut out = String::new();
+        self.feed(range, holes, &mut |text| {
+            if !out.is_empty() {
+                out.push(' ');
+            }
+            out.push_str(text);
+        });
+        out
+    }
+
+    /// SHA-256 of the canonical text of several ranges.
+    pub(super) fn sha256(&self, ranges: &[TextRange], holes: &[TextRange]) -> String {
+        let mut hasher = Sha256::new();
+        for range in ranges {
+            self.feed(*range, holes, &mut |text| {
+                hasher.update(text.as_bytes());
+                hasher.update(b"\0");
+            });
+        }
+        hex(&hasher.finalize())
+    }
+
+    /// SHA-256 of the file as it stands.
+    pub(super) fn whole_sha256(&self) -> String {
+        digest::sha256_hex(self.source.as_bytes())
+    }
+
+    fn feed(&self, range: TextRange, holes: &[TextRange], each: &mut dyn FnMut(&str)) {
+        let tokens = self.tokens(range);
+        let mut inside = None;
+        for (at, token) in tokens.iter().enumerate() {
+            if let Some(hole) = holes.iter().position(|h| h.contains_range(token.range()) && !h.is_empty()) {
+                if inside != Some(hole) {
+                    each(&format!("#{hole}"));
+                }
+                inside = Some(hole);
+                continue;
+            }
+            inside = None;
+            match token.kind() {
+                TokenKind::Comment | TokenKind::NonLogicalNewline => {}
+                TokenKind::Newline => each(";"),
+                TokenKind::Indent => each("{"),
+                TokenKind::Dedent => each("}"),
+                TokenKind::Comma if closes(tokens.get(at + 1..).unwrap_or_default()) => {}
+                TokenKind::String => each(&unprefixed(self.of(token))),
+                _ => each(self.of(token)),
+            }
+        }
+    }
+}
+
+/// Whether the next token that counts is a closing bracket: then a comma before it says nothing.
+fn closes(rest: &[Token]) -> bool {
+    let next = rest.iter().map(|t| t.kind()).find(|k| !matches!(k, TokenKind::Comment | TokenKind::NonLogicalNewline));
+    next.is_some_and(|k| matches!(k, TokenKind::Rsqb | TokenKind::Rbrace))
+}
+
+/// `u'a'` and `"a"` as `'a'`, where nothing inside minds.
+fn unprefixed(text: &str) -> String {
+    let bare = text.strip_prefix(['u', 'U']).unwrap_or(text);
+    let plain = bare.len() >= 2 && bare.starts_with('"') && !bare.starts_with("\"\"\"") && !bare.contains(['\'', '\\']);
+    if plain { format!("'{}'", &bare[1..bare.len() - 1]) } else { bare.to_owned() }
+}
+
+/// Lower-case hex.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// SHA-256 of text.
+pub(super) fn sha256_of(text: &str) -> String {
+    digest::sha256_hex(text.as_bytes())
+}

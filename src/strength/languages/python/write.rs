@@ -1,0 +1,526 @@
+//! Owns the canonical source of an expression: one spelling for each meaning, whatever the quotes, spaces and aliases.
+
+use std::collections::{BTreeSet, HashMap};
+
+use ruff_python_ast::{
+    Arguments, BoolOp, CmpOp, Comprehension, ConversionFlag, Expr, FStringPart, InterpolatedStringElement, Number, Operator, Parameters,
+    UnaryOp,
+};
+
+use crate::strength::languages::python::literal::{self, float, fold};
+use crate::strength::languages::python::names::{Bound, Scope};
+
+/// How tightly an expression binds; the greater, the tighter.
+type Tightness = u8;
+const LOOSEST: Tightness = 0;
+const LAMBDA: Tightness = 1;
+const TERNARY: Tightness = 2;
+const OR: Tightness = 3;
+const NOT: Tightness = 5;
+const COMPARE: Tightness = 6;
+const UNARY: Tightness = 13;
+const POWER: Tightness = 14;
+const AWAIT: Tightness = 15;
+const ATOM: Tightness = 16;
+
+/// Texts that stand for a function's local names.
+pub(super) type Locals<'a> = HashMap<&'a str, String>;
+
+/// Longest text that one expression gets; what is longer is told by its hash.
+const CAP: usize = 1 << 16;
+
+/// Writes expressions.
+pub(super) struct Writer<'w, 's, 'a> {
+    scope: &'w Scope<'s, 'a>,
+    /// Whether aliases are resolved, constants put in and chains folded.
+    resolve: bool,
+    locals: Option<&'w Locals<'a>>,
+    renamed: Vec<(&'w str, String)>,
+    out: String,
+    used: BTreeSet<String>,
+}
+
+/// The canonical source of an expression, aliases resolved and constants put in.
+pub(super) fn canonical(expr: &Expr, scope: &Scope<'_, '_>) -> String {
+    let mut writer = Writer { scope, resolve: true, locals: None, renamed: Vec::new(), out: String::new(), used: BTreeSet::new() };
+    writer.expr(expr, LOOSEST);
+    capped(writer.out)
+}
+
+/// The same with local names told by what they are bound to.
+pub(super) fn told<'a>(expr: &Expr, scope: &Scope<'_, 'a>, locals: &Locals<'a>) -> String {
+    let mut writer = Writer { scope, resolve: true, locals: Some(locals), renamed: Vec::new(), out: String::new(), used: BTreeSet::new() };
+    writer.expr(expr, LOOSEST);
+    capped(writer.out)
+}
+
+/// The expression as its author names things.
+pub(super) fn plain(expr: &Expr, scope: &Scope<'_, '_>) -> String {
+    let mut writer = Writer { scope, resolve: false, locals: None, renamed: Vec::new(), out: String::new(), used: BTreeSet::new() };
+    writer.expr(expr, LOOSEST);
+    capped(writer.out)
+}
+
+/// The canonical source of what cannot be read as a value, with a fingerprint of the definitions of this file behind it:
+/// a change there is a change of it.
+pub(super) fn opaque(expr: &Expr, scope: &Scope<'_, '_>) -> String {
+    let mut writer = Writer { scope, resolve: true, locals: None, renamed: Vec::new(), out: String::new(), used: BTreeSet::new() };
+    writer.expr(expr, LOOSEST);
+    let used = std::mem::take(&mut writer.used);
+    let text = capped(writer.out);
+    match scope.names.fingerprint(&used) {
+        Some(print) => format!("{text}  # {print}"),
+        None => text,
+    }
+}
+
+fn capped(text: String) -> String {
+    if text.len() <= CAP {
+        return text;
+    }
+    format!("sha256({})", crate::digest::sha256_hex(text.as_bytes()))
+}
+
+impl<'w> Writer<'w, '_, '_> {
+    fn expr(&mut self, expr: &'w Expr, around: Tightness) {
+        if self.out.len() > 8 * CAP || self.scope.spend(1).is_none() {
+            let range = ruff_text_size::Ranged::range(expr);
+            self.out.push_str(&self.scope.names.file.sha256(&[range], &[]));
+            return;
+        }
+        let own = tightness(expr);
+        let open = own < around;
+        if open {
+            self.out.push('(');
+        }
+        self.bare(expr);
+        if open {
+            self.out.push(')');
+        }
+    }
+
+    fn bare(&mut self, expr: &'w Expr) {
+        if self.resolve && matches!(expr, Expr::BinOp(_) | Expr::UnaryOp(_)) && self.folded(expr) {
+            return;
+        }
+        match expr {
+            Expr::Name(_) | Expr::Attribute(_) => self.name(expr),
+            Expr::BoolOp(e) => {
+                let (word, tight) = if e.op == BoolOp::Or { (" or ", OR) } else { (" and ", OR + 1) };
+                self.joined(&e.values, word, tight + 1);
+            }
+            Expr::Named(e) => {
+                self.expr(&e.target, ATOM);
+                self.out.push_str(" := ");
+                self.expr(&e.value, LAMBDA);
+            }
+            Expr::BinOp(e) => {
+                let (sign, tight) = operator(e.op);
+                let power = e.op == Operator::Pow;
+                self.expr(&e.left, if power { AWAIT } else { tight });
+                self.out.push_str(sign);
+                self.expr(&e.right, if power { UNARY } else { tight + 1 });
+            }
+            Expr::UnaryOp(e) => {
+                self.out.push_str(match e.op {
+                    UnaryOp::Not => "not ",
+                    UnaryOp::USub => "-",
+                    UnaryOp::UAdd => "+",
+                    UnaryOp::Invert => "~",
+                });
+                self.expr(&e.operand, if e.op == UnaryOp::Not { NOT } else { UNARY });
+            }
+            Expr::Lambda(e) => self.lambda(e.parameters.as_deref(), &e.body),
+            Expr::If(e) => {
+                self.expr(&e.body, OR);
+                self.out.push_str(" if ");
+                self.expr(&e.test, OR);
+                self.out.push_str(" else ");
+                self.expr(&e.orelse, TERNARY);
+            }
+            Expr::Compare(e) => {
+                self.expr(&e.left, COMPARE + 1);
+                for (op, right) in e.ops.iter().zip(&e.comparators) {
+                    self.out.push_str(comparison(*op));
+                    self.expr(right, COMPARE + 1);
+                }
+            }
+            Expr::Await(e) => {
+                self.out.push_str("await ");
+                self.expr(&e.value, ATOM);
+            }
+            Expr::Yield(e) => {
+                self.out.push_str("yield ");
+                if let Some(value) = &e.value {
+                    self.expr(value, LOOSEST);
+                }
+            }
+            Expr::YieldFrom(e) => {
+                self.out.push_str("yield from ");
+                self.expr(&e.value, LAMBDA);
+            }
+            Expr::Starred(e) => {
+                self.out.push('*');
+                self.expr(&e.value, COMPARE + 1);
+            }
+            other => self.display(other),
+        }
+    }
+
+    /// Displays, literals, calls, subscripts: what brackets or quotes hold together.
+    fn display(&mut self, expr: &'w Expr) {
+        match expr {
+            Expr::Tuple(e) => {
+                self.out.push('(');
+                self.joined(&e.elts, ", ", LAMBDA);
+                self.out.push_str(if e.elts.len() == 1 { ",)" } else { ")" });
+            }
+            Expr::List(e) => {
+                self.out.push('[');
+                self.joined(&e.elts, ", ", LAMBDA);
+                self.out.push(']');
+            }
+            Expr::Set(e) => {
+                self.out.push('{');
+                self.joined(&e.elts, ", ", LAMBDA);
+                self.out.push('}');
+            }
+            Expr::Dict(e) => {
+                self.out.push('{');
+                for (at, item) in e.items.iter().enumerate() {
+                    self.out.push_str(if at > 0 { ", " } else { "" });
+                    match &item.key {
+                        Some(key) => {
+                            self.expr(key, LAMBDA);
+                            self.out.push_str(": ");
+                        }
+                        None => self.out.push_str("**"),
+                    }
+                    self.expr(&item.value, LAMBDA);
+                }
+                self.out.push('}');
+            }
+            Expr::ListComp(e) => self.comprehension(['[', ']'], &[&e.elt], &e.generators),
+            Expr::SetComp(e) => self.comprehension(['{', '}'], &[&e.elt], &e.generators),
+            Expr::Generator(e) => self.comprehension(['(', ')'], &[&e.elt], &e.generators),
+            Expr::DictComp(e) => {
+                let mut parts: Vec<&'w Expr> = e.key.as_deref().into_iter().collect();
+                parts.push(&e.value);
+                self.comprehension(['{', '}'], &parts, &e.generators);
+            }
+            Expr::Call(e) => {
+                self.expr(&e.func, ATOM);
+                self.arguments(&e.arguments);
+            }
+            Expr::Subscript(e) => {
+                self.expr(&e.value, ATOM);
+                self.out.push('[');
+                self.expr(&e.slice, LOOSEST);
+                self.out.push(']');
+            }
+            Expr::Slice(e) => {
+                for (at, part) in [&e.lower, &e.upper, &e.step].into_iter().enumerate() {
+                    self.out.push_str(if at == 1 || (at == 2 && part.is_some()) { ":" } else { "" });
+                    if let Some(part) = part {
+                        self.expr(part, LAMBDA);
+                    }
+                }
+            }
+            other => self.literal(other),
+        }
+    }
+
+    fn literal(&mut self, expr: &'w Expr) {
+        match expr {
+            Expr::NumberLiteral(e) => match &e.value {
+                Number::Int(int) => match literal::whole(int) {
+                    Some(n) => self.out.push_str(&literal::integer(&n)),
+                    None => self.out.push_str(&int.to_string().replace('_', "").to_ascii_lowercase()),
+                },
+                Number::Float(f) => self.out.push_str(&float(*f)),
+                Number::Complex { imag, .. } => {
+                    self.out.push_str(&float(*imag));
+                    self.out.push('j');
+                }
+            },
+            Expr::StringLiteral(e) => self.out.push_str(&literal::quoted(e.value.to_str())),
+            Expr::BytesLiteral(e) => self.out.push_str(&literal::Value::Bytes(e.value.bytes().collect()).text()),
+            Expr::BooleanLiteral(e) => self.out.push_str(if e.value { "True" } else { "False" }),
+            Expr::NoneLiteral(_) => self.out.push_str("None"),
+            Expr::EllipsisLiteral(_) => self.out.push_str("..."),
+            Expr::FString(e) => {
+                self.out.push_str("f'");
+                for part in &e.value {
+                    match part {
+                        FStringPart::Literal(text) => self.template_text(text.as_str()),
+                        FStringPart::FString(text) => self.template(text.elements.iter()),
+                    }
+                }
+                self.out.push('\'');
+            }
+            Expr::TString(e) => {
+                self.out.push_str("t'");
+                self.template(e.value.elements());
+                self.out.push('\'');
+            }
+            _ => {}
+        }
+    }
+
+    fn template(&mut self, elements: impl Iterator<Item = &'w InterpolatedStringElement>) {
+        for element in elements {
+            match element {
+                InterpolatedStringElement::Literal(text) => self.template_text(&text.value),
+                InterpolatedStringElement::Interpolation(part) => {
+                    self.out.push('{');
+                    self.expr(&part.expression, LAMBDA + 1);
+                    if let Some(debug) = &part.debug_text {
+                        literal::escape(&format!("{}={}", debug.leading(), debug.trailing()), &mut self.out);
+                    }
+                    self.out.push_str(match part.conversion {
+                        ConversionFlag::None => "",
+                        ConversionFlag::Str => "!s",
+                        ConversionFlag::Ascii => "!a",
+                        ConversionFlag::Repr => "!r",
+                    });
+                    if let Some(spec) = &part.format_spec {
+                        self.out.push(':');
+                        self.template(spec.elements.iter());
+                    }
+                    self.out.push('}');
+                }
+            }
+        }
+    }
+
+    fn template_text(&mut self, text: &str) {
+        literal::escape(&text.replace('{', "{{").replace('}', "}}"), &mut self.out);
+    }
+
+    fn joined(&mut self, parts: &'w [Expr], between: &str, around: Tightness) {
+        for (at, part) in parts.iter().enumerate() {
+            self.out.push_str(if at > 0 { between } else { "" });
+            self.expr(part, around);
+        }
+    }
+
+    fn arguments(&mut self, arguments: &'w Arguments) {
+        self.out.push('(');
+        self.joined(&arguments.args, ", ", LAMBDA);
+        for (at, keyword) in arguments.keywords.iter().enumerate() {
+            self.out.push_str(if at > 0 || !arguments.args.is_empty() { ", " } else { "" });
+            match &keyword.arg {
+                Some(name) => {
+                    self.out.push_str(name.as_str());
+                    self.out.push('=');
+                }
+                None => self.out.push_str("**"),
+            }
+            self.expr(&keyword.value, LAMBDA);
+        }
+        self.out.push(')');
+    }
+
+    /// Parameters are told by their place, so that their names do not matter.
+    fn lambda(&mut self, parameters: Option<&'w Parameters>, body: &'w Expr) {
+        let outside = self.renamed.len();
+        self.out.push_str("lambda");
+        for (at, parameter) in parameters.into_iter().flat_map(Parameters::iter).enumerate() {
+            self.out.push_str(if at > 0 { ", " } else { " " });
+            let name = self.rename(parameter.name().as_str());
+            self.out.push_str(if parameter.is_variadic() { "*" } else { "" });
+            self.out.push_str(&name);
+            if let Some(default) = parameter.default() {
+                self.out.push('=');
+                self.expr(default, LAMBDA);
+            }
+        }
+        self.out.push_str(": ");
+        self.expr(body, LAMBDA);
+        self.renamed.truncate(outside);
+    }
+
+    fn rename(&mut self, name: &'w str) -> String {
+        let new = format!("_{}", self.renamed.len());
+        if self.resolve {
+            self.renamed.push((name, new.clone()));
+            return new;
+        }
+        self.renamed.push((name, name.to_owned()));
+        name.to_owned()
+    }
+
+    fn comprehension(&mut self, brackets: [char; 2], parts: &[&'w Expr], generators: &'w [Comprehension]) {
+        let outside = self.renamed.len();
+        let mut tail = String::new();
+        for generator in generators {
+            let iter = self.aside(|w| w.expr(&generator.iter, OR));
+            self.targets(&generator.target);
+            let target = self.aside(|w| w.expr(&generator.target, COMPARE));
+            tail.push_str(if generator.is_async { " async for " } else { " for " });
+            tail.push_str(&format!("{target} in {iter}"));
+            for test in &generator.ifs {
+                let test = self.aside(|w| w.expr(test, OR));
+                tail.push_str(&format!(" if {test}"));
+            }
+        }
+        self.out.push(brackets[0]);
+        for (at, part) in parts.iter().enumerate() {
+            self.out.push_str(if at > 0 { ": " } else { "" });
+            self.expr(part, LAMBDA);
+        }
+        self.out.push_str(&tail);
+        self.out.push(brackets[1]);
+        self.renamed.truncate(outside);
+    }
+
+    fn aside(&mut self, write: impl FnOnce(&mut Self)) -> String {
+        let out = std::mem::take(&mut self.out);
+        write(self);
+        std::mem::replace(&mut self.out, out)
+    }
+
+    fn targets(&mut self, target: &'w Expr) {
+        match target {
+            Expr::Name(name) => {
+                self.rename(name.id.as_str());
+            }
+            Expr::Tuple(t) => t.elts.iter().for_each(|e| self.targets(e)),
+            Expr::List(l) => l.elts.iter().for_each(|e| self.targets(e)),
+            Expr::Starred(s) => self.targets(&s.value),
+            _ => {}
+        }
+    }
+
+    /// Whether the value of a chain of operators was written.
+    fn folded(&mut self, expr: &Expr) -> bool {
+        let shadowed = !self.renamed.is_empty();
+        let value = if shadowed { None } else { fold(expr, self.scope) };
+        if let Some(value) = value {
+            self.out.push_str(&value.text());
+            return true;
+        }
+        false
+    }
+
+    fn name(&mut self, expr: &'w Expr) {
+        if let Expr::Attribute(e) = expr {
+            let dotted = if self.resolve && self.is_free(expr) { self.scope.dotted(expr) } else { None };
+            if let Some(dotted) = dotted.filter(|d| !d.starts_with("self.")) {
+                self.note(expr);
+                self.out.push_str(&dotted);
+                return;
+            }
+            self.expr(&e.value, ATOM);
+            self.out.push('.');
+            self.out.push_str(e.attr.as_str());
+            return;
+        }
+        let Expr::Name(name) = expr else { return };
+        let name = name.id.as_str();
+        if let Some((_, new)) = self.renamed.iter().rev().find(|(old, _)| *old == name) {
+            self.out.push_str(&new.clone());
+            return;
+        }
+        if let Some(text) = self.locals.and_then(|locals| locals.get(name)) {
+            self.out.push_str(text);
+            return;
+        }
+        if !self.resolve {
+            self.out.push_str(name);
+            return;
+        }
+        let constant = self.scope.enter(expr, |value, scope| fold(value, scope)).flatten();
+        if let Some(value) = constant {
+            self.out.push_str(&value.text());
+            return;
+        }
+        self.note(expr);
+        self.out.push_str(&self.scope.resolved(name));
+    }
+
+    /// Whether the name at the root of an attribute is neither renamed nor local.
+    fn is_free(&self, expr: &Expr) -> bool {
+        let mut at = expr;
+        while let Expr::Attribute(e) = at {
+            at = &e.value;
+        }
+        let Expr::Name(name) = at else { return false };
+        let name = name.id.as_str();
+        let local = self.locals.is_some_and(|locals| locals.contains_key(name));
+        !local && !self.renamed.iter().any(|(old, _)| *old == name)
+    }
+
+    /// Remembers a name of this file that was written as a name.
+    fn note(&mut self, expr: &Expr) {
+        let mut at = expr;
+        while let Expr::Attribute(e) = at {
+            at = &e.value;
+        }
+        let Expr::Name(name) = at else { return };
+        let local =
+            matches!(self.scope.lookup(name.id.as_str()), Some((Bound::Many | Bound::Once(_) | Bound::Function(_) | Bound::Class(_), _)));
+        if local {
+            self.used.insert(name.id.to_string());
+        }
+    }
+}
+
+fn tightness(expr: &Expr) -> Tightness {
+    match expr {
+        Expr::Named(_) | Expr::Yield(_) | Expr::YieldFrom(_) => LOOSEST,
+        Expr::Lambda(_) => LAMBDA,
+        Expr::If(_) => TERNARY,
+        Expr::BoolOp(e) => {
+            if e.op == BoolOp::Or {
+                OR
+            } else {
+                OR + 1
+            }
+        }
+        Expr::UnaryOp(e) => {
+            if e.op == UnaryOp::Not {
+                NOT
+            } else {
+                UNARY
+            }
+        }
+        Expr::Compare(_) => COMPARE,
+        Expr::BinOp(e) => operator(e.op).1,
+        Expr::Await(_) => AWAIT,
+        _ => ATOM,
+    }
+}
+
+fn operator(op: Operator) -> (&'static str, Tightness) {
+    match op {
+        Operator::BitOr => (" | ", 7),
+        Operator::BitXor => (" ^ ", 8),
+        Operator::BitAnd => (" & ", 9),
+        Operator::LShift => (" << ", 10),
+        Operator::RShift => (" >> ", 10),
+        Operator::Add => (" + ", 11),
+        Operator::Sub => (" - ", 11),
+        Operator::Mult => (" * ", 12),
+        Operator::MatMult => (" @ ", 12),
+        Operator::Div => (" / ", 12),
+        Operator::Mod => (" % ", 12),
+        Operator::FloorDiv => (" // ", 12),
+        Operator::Pow => ("**", POWER),
+    }
+}
+
+fn comparison(op: CmpOp) -> &'static str {
+    match op {
+        CmpOp::Eq => " == ",
+        CmpOp::NotEq => " != ",
+        CmpOp::Lt => " < ",
+        CmpOp::LtE => " <= ",
+        CmpOp::Gt => " > ",
+        CmpOp::GtE => " >= ",
+        CmpOp::Is => " is ",
+        CmpOp::IsNot => " is not ",
+        CmpOp::In => " in ",
+        CmpOp::NotIn => " not in ",
+    }
+}
