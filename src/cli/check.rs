@@ -32,7 +32,8 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let repo = open()?;
-    let facts = cli::facts(args.cold);
+    let warm = cli::warm(&repo, args.cold);
+    let facts = warm.facts();
     let (outcome, what) = match &args.base {
         Some(base) => range(&repo, &facts, base, &args.head)?,
         None => (cli::judge(&repo, &facts, &Subject::Index)?, "index".to_owned()),
@@ -42,7 +43,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     } else {
         report::verdict_text(&outcome, &what, report::out_style())
     });
-    facts.flush();
+    report::note(warm.finish(&facts).as_deref());
     Ok(outcome.exit())
 }
 

@@ -43,7 +43,8 @@ pub(super) fn run(args: &Args) -> u8 {
 
 fn judge(hook: HookName) -> Result<Exit, Failure> {
     let repo = open()?;
-    let facts = cli::facts(false);
+    let warm = cli::warm(&repo, false);
+    let facts = warm.facts();
     let (outcome, what) = match hook {
         HookName::PreCommit => (cli::judge(&repo, &facts, &Subject::Index)?, "commit".to_owned()),
         HookName::PreMergeCommit => (cli::judge(&repo, &facts, &Subject::Index)?, "merge".to_owned()),
@@ -53,7 +54,7 @@ fn judge(hook: HookName) -> Result<Exit, Failure> {
     if exit != Exit::Clear {
         report::err(&report::verdict_text(&outcome, &what, report::err_style()));
     }
-    facts.flush();
+    report::note(warm.finish(&facts).as_deref());
     Ok(exit)
 }
 

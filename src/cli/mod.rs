@@ -1,7 +1,10 @@
 //! Owns the command line: one file a command, no logic.
 
+mod cards;
 mod check;
 mod completions;
+mod daemon;
+mod demo;
 mod digest;
 mod hook;
 mod init;
@@ -10,6 +13,7 @@ mod paths;
 mod split;
 mod status;
 mod uninstall;
+mod waiver;
 
 use std::ffi::OsString;
 use std::panic;
@@ -17,6 +21,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::daemon::client::Warm;
 use crate::finding::Exit;
 use crate::gate::GateError;
 use crate::gate::facts::Facts;
@@ -46,13 +51,19 @@ Exit codes: 0 clear, 2 refused, 3 review (only new tests), 4 waived (a human mer
 enum Command {
     Check(check::Args),
     Split(split::Args),
+    #[command(subcommand)]
+    Cards(cards::Command),
+    #[command(subcommand)]
+    Waiver(waiver::Command),
     Status(status::Args),
     Init(init::Args),
     Uninstall(uninstall::Args),
+    Daemon(daemon::Args),
     Partition(partition::Args),
     Digest(digest::Args),
     Hook(hook::Args),
     Completions(completions::Args),
+    Demo(demo::Args),
 }
 
 /// Why a command ended without its answer, in one sentence, with the exit it asks for.
@@ -103,12 +114,16 @@ fn answer(args: Vec<OsString>) -> u8 {
     let done = match cli.command {
         Command::Check(args) => check::run(&args),
         Command::Split(args) => split::run(&args),
+        Command::Cards(command) => cards::run(&command),
+        Command::Waiver(command) => waiver::run(&command),
         Command::Status(args) => status::run(&args),
         Command::Init(args) => init::run(&args),
         Command::Uninstall(args) => uninstall::run(&args),
+        Command::Daemon(args) => daemon::run(&args),
         Command::Partition(args) => partition::run(&args),
         Command::Digest(args) => digest::run(&args),
         Command::Completions(args) => Ok(completions::run(&args)),
+        Command::Demo(args) => demo::run(&args),
         Command::Hook(args) => return hook::run(&args),
     };
     let exit = done.unwrap_or_else(|failure| {
@@ -129,9 +144,14 @@ fn environment() -> Result<Environment, Failure> {
         .map_err(|error| Failure { exit: Exit::Unreadable, says: format!("cannot tell the working directory: {error}") })
 }
 
-/// The layers of facts: none but this process when `cold`.
-fn facts(cold: bool) -> Facts {
-    if cold { Facts::cold() } else { Facts::layered(Memo::of_user(), None) }
+/// Memo and daemon as the user wishes them: neither when `cold`.
+fn warm(repo: &Repo, cold: bool) -> Warm {
+    if cold { Warm::cold(repo) } else { Warm::of(repo) }
+}
+
+/// Facts with the memo behind them, for commands that nobody waits for in a commit.
+fn remembered() -> Facts {
+    Facts::layered(Memo::of_user(), None)
 }
 
 /// Judges, with a progress line for long work.

@@ -1,11 +1,13 @@
 //! Owns judging: facts from wherever they are warm, and the verdict made of them.
 
+pub mod ahead;
 pub mod candidate;
 mod cards;
 pub mod digests;
 pub mod facts;
 mod fixtures;
 pub mod folder;
+pub mod inventory;
 pub mod judge;
 pub mod overview;
 mod policy;

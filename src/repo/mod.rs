@@ -18,6 +18,7 @@ mod plumbing;
 mod range;
 mod raw_diff;
 mod refs;
+pub mod scratch;
 mod staged;
 mod store;
 mod symlinks;
@@ -207,6 +208,11 @@ impl Repo {
     /// When the store cannot be read.
     pub fn has(&self, oid: &Oid) -> Result<bool, RepoError> {
         self.store.id(oid).map_or(Ok(false), |id| self.store.has(&id))
+    }
+
+    /// The id that bytes would have here as a blob; nothing is written.
+    pub fn blob_id(&self, bytes: &[u8]) -> Option<Oid> {
+        self.store.format.blob(bytes).map(Oid::from)
     }
 
     /// Reads a commit.

@@ -2,13 +2,14 @@
 
 mod body;
 mod cases;
+mod claims;
 mod collect;
 mod decode;
 mod depth;
 mod literal;
 mod machine;
 mod names;
-pub(in crate::strength) mod paths;
+mod paths;
 mod strategies;
 mod text;
 mod write;
