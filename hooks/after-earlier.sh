@@ -5,7 +5,7 @@ self=@SELF@
 earlier="${0%/*}/@NAME@.before-seedgate"
 if [ ! -f "$seedgate" ] || [ ! -x "$seedgate" ]; then
   printf '%s\n' "seedgate: @NAME@ refuses, because the program is not at $seedgate or cannot be executed." \
-    "help: install seedgate again, then run \`seedgate init\` here; \`git ... --no-verify\` passes by this hook." >&2
+    "help: install seedgate again, then run \`seedgate init\` here." >&2
   exit 1
 fi
 # The earlier hook goes first, because it may stage what it mends. A hook manager may have made it lead back here: then it is not run again.

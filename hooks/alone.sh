@@ -3,5 +3,5 @@
 seedgate=@BINARY@
 if [ -f "$seedgate" ] && [ -x "$seedgate" ]; then exec "$seedgate" hook @NAME@ "$@"; fi
 printf '%s\n' "seedgate: @NAME@ refuses, because the program is not at $seedgate or cannot be executed." \
-  "help: install seedgate again, then run \`seedgate init\` here; \`git ... --no-verify\` passes by this hook." >&2
+  "help: install seedgate again, then run \`seedgate init\` here." >&2
 exit 1

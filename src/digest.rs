@@ -3,7 +3,7 @@
 //! The digest of a folder is what this prints at the repository root, so that anyone can recompute it:
 //! `export LC_ALL=C; find DIR -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum`
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -12,13 +12,7 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::{IntoParallelIterator as _, ParallelIterator as _};
 use sha2::{Digest as _, Sha256};
 
-use crate::tree::{Entry, Mode, Oid, RepoPath, Tree, TreeError};
-
-/// Largest blob that is read.
-const MOST_BLOB: u64 = 1 << 30;
-
-/// Bytes of blobs held at once while they wait to be hashed side by side.
-const BATCH: usize = 64 << 20;
+use crate::tree::{Entry, Mode, RepoPath, Tree, TreeError};
 
 /// Bytes of a file held at once.
 const CHUNK: usize = 128 << 10;
@@ -26,9 +20,6 @@ const CHUNK: usize = 128 << 10;
 /// Why a folder has no digest.
 #[derive(Debug, thiserror::Error)]
 pub enum DigestError {
-    /// The object store.
-    #[error(transparent)]
-    Tree(#[from] TreeError),
     /// The disk.
     #[error("{path}: {error}")]
     Io {
@@ -52,7 +43,11 @@ pub struct FolderDigest {
 }
 
 impl FolderDigest {
-    fn of(files: BTreeMap<RepoPath, String>) -> Self {
+    /// The digest of a folder (`b""` is the root) from its files' own digests.
+    pub fn of(dir: &[u8], files: impl IntoIterator<Item = (RepoPath, String)>) -> Self {
+        // `find .` names what it finds `./name`.
+        let named = |path: RepoPath| if dir.is_empty() { RepoPath::new([b"./", path.as_bytes()].concat()) } else { path };
+        let files: BTreeMap<_, _> = files.into_iter().map(|(path, sha256)| (named(path), sha256)).collect();
         FolderDigest { sha256: over(files.iter().map(|(path, sha256)| (path.as_bytes(), sha256.as_str()))), files }
     }
 }
@@ -101,17 +96,6 @@ fn line(path: &[u8], sha256: &str) -> Vec<u8> {
     [mark, sha256.as_bytes(), b"  ", &name, b"\n"].concat()
 }
 
-/// The digest of a folder (or one file) of a tree; `b""` is the root. Symlinks and gitlinks are no regular files.
-///
-/// # Errors
-/// When the tree or a blob cannot be read.
-pub fn folder(tree: &(impl Tree + ?Sized), dir: &[u8]) -> Result<FolderDigest, DigestError> {
-    let files = regular(tree, dir)?;
-    let known = blobs(tree, &files)?;
-    let named = files.into_iter().filter_map(|(path, entry)| Some((under(dir, path), known.get(&entry.oid)?.clone())));
-    Ok(FolderDigest::of(named.collect()))
-}
-
 /// The regular files of a folder (or the one file) of a tree.
 ///
 /// # Errors
@@ -127,36 +111,6 @@ pub fn regular(tree: &(impl Tree + ?Sized), dir: &[u8]) -> Result<Vec<(RepoPath,
     Ok(all)
 }
 
-/// `find .` names what it finds `./name`.
-fn under(dir: &[u8], path: RepoPath) -> RepoPath {
-    if dir.is_empty() { RepoPath::new([b"./", path.as_bytes()].concat()) } else { path }
-}
-
-/// SHA-256 of every blob, each hashed once: read one after another, hashed side by side.
-fn blobs(tree: &(impl Tree + ?Sized), files: &[(RepoPath, Entry)]) -> Result<HashMap<Oid, String>, TreeError> {
-    let mut known = HashMap::new();
-    let mut waiting: HashMap<Oid, Vec<u8>> = HashMap::new();
-    let mut bytes = 0;
-    for (path, entry) in files {
-        if known.contains_key(&entry.oid) || waiting.contains_key(&entry.oid) {
-            continue;
-        }
-        let blob = tree.blob(&entry.oid, MOST_BLOB).map_err(|error| error.of(path))?;
-        bytes += blob.len();
-        waiting.insert(entry.oid.clone(), blob);
-        if bytes > BATCH {
-            known.extend(sums(std::mem::take(&mut waiting)));
-            bytes = 0;
-        }
-    }
-    known.extend(sums(waiting));
-    Ok(known)
-}
-
-fn sums(blobs: HashMap<Oid, Vec<u8>>) -> Vec<(Oid, String)> {
-    blobs.into_par_iter().map(|(oid, blob)| (oid, sha256_hex(&blob))).collect()
-}
-
 /// The digest of a folder (or one file) on disk, as a loader reads it: files that git ignores or does not know count, no link
 /// is followed, and at the root (`b""`) git's own `.git` is left out. `None` when there is nothing of that name.
 ///
@@ -169,7 +123,7 @@ pub fn worktree(top: &Path, dir: &[u8]) -> Result<Option<FolderDigest>, DigestEr
         Ok(sha256) => Ok((path, sha256)),
         Err(error) => Err(DigestError::Io { path, error }),
     });
-    Ok(Some(FolderDigest::of(sums.collect::<Result<BTreeMap<_, _>, _>>()?)))
+    Ok(Some(FolderDigest::of(dir, sums.collect::<Result<Vec<_>, _>>()?)))
 }
 
 /// The folder's place on disk, reached without following a link; the last part itself may be one, and is then no folder.
@@ -191,19 +145,19 @@ fn reach(top: &Path, dir: &[u8]) -> Result<Option<PathBuf>, DigestError> {
 
 /// Every regular file from `start` down, by its path from the root and its place on disk.
 fn walk(start: PathBuf, dir: &[u8]) -> Result<Vec<(RepoPath, PathBuf)>, DigestError> {
-    let name = if dir.is_empty() { b"." } else { dir };
     let fault = |name: &[u8], error| DigestError::Io { path: RepoPath::new(name), error };
-    let kind = fs::symlink_metadata(&start).map_err(|error| fault(name, error))?.file_type();
+    let kind = fs::symlink_metadata(&start).map_err(|error| fault(dir, error))?.file_type();
     let mut found = Vec::new();
-    let mut waiting = vec![(name.to_vec(), start, kind)];
+    let mut waiting = vec![(dir.to_vec(), start, kind)];
     while let Some((name, disk, kind)) = waiting.pop() {
         if kind.is_file() {
             found.push((RepoPath::new(name), disk));
         } else if kind.is_dir() {
             for entry in fs::read_dir(&disk).map_err(|error| fault(&name, error))? {
                 let entry = entry.map_err(|error| fault(&name, error))?;
-                let below = [&name, &b"/"[..], entry.file_name().as_encoded_bytes()].concat();
-                if below != b"./.git" {
+                let slash: &[u8] = if name.is_empty() { b"" } else { b"/" };
+                let below = [&name, slash, entry.file_name().as_encoded_bytes()].concat();
+                if below != b".git" {
                     let kind = entry.file_type().map_err(|error| fault(&below, error))?;
                     waiting.push((below, entry.path(), kind));
                 }
@@ -241,8 +195,8 @@ fn os(part: &[u8]) -> &OsStr {
 
 #[cfg(test)]
 mod tests {
-    use super::{folder, line, over, sha256_hex};
-    use crate::tree::MemTree;
+    use super::{FolderDigest, line, over, regular, sha256_hex};
+    use crate::tree::{MemTree, Mode, RepoPath};
 
     const EMPTY: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
@@ -257,18 +211,29 @@ mod tests {
     #[test]
     fn an_empty_folder_has_the_answer_of_the_pipeline() {
         assert_eq!(over([]), sha256_hex(format!("{EMPTY}  -\n").as_bytes()));
-        assert_eq!(folder(&MemTree::default(), b"none").unwrap().sha256, over([]));
+        assert_eq!(FolderDigest::of(b"none", []).sha256, over([]));
     }
 
     #[test]
     fn files_are_taken_in_byte_order_of_the_whole_path() {
+        let files = ["f/a/b", "f/a.b", "f/a-b"].map(|path| (RepoPath::new(path), EMPTY.to_owned()));
+        let text: String = ["f/a-b", "f/a.b", "f/a/b"].map(|path| format!("{EMPTY}  {path}\n")).concat();
+        assert_eq!(FolderDigest::of(b"f", files.clone()).sha256, sha256_hex(text.as_bytes()));
+        let text: String = ["f/a-b", "f/a.b", "f/a/b"].map(|path| format!("{EMPTY}  ./{path}\n")).concat();
+        assert_eq!(FolderDigest::of(b"", files).sha256, sha256_hex(text.as_bytes()));
+    }
+
+    #[test]
+    fn a_folder_holds_its_regular_files_and_a_file_itself() {
         let mut tree = MemTree::default();
-        for path in ["f/a/b", "f/a.b", "f/a-b", "fa", "f2/x"] {
+        for path in ["f/a/b", "f/a", "fa", "f2/x"] {
             tree.put(path, "");
         }
-        let text: String = ["f/a-b", "f/a.b", "f/a/b"].map(|path| format!("{EMPTY}  {path}\n")).concat();
-        assert_eq!(folder(&tree, b"f").unwrap().sha256, sha256_hex(text.as_bytes()));
-        assert_eq!(folder(&tree, b"fa").unwrap().sha256, sha256_hex(format!("{EMPTY}  fa\n").as_bytes()));
-        assert_eq!(folder(&tree, b"").unwrap().files.len(), 5);
+        let names = |dir: &[u8]| regular(&tree, dir).unwrap().into_iter().map(|(path, _)| path.to_string()).collect::<Vec<_>>();
+        assert_eq!(names(b"f"), ["f/a", "f/a/b"]);
+        assert_eq!(names(b"fa"), ["fa"]);
+        assert_eq!(names(b"f/none"), [""; 0]);
+        assert_eq!(names(b"").len(), 4);
+        assert!(regular(&tree, b"f").unwrap().iter().all(|(_, entry)| entry.mode == Mode::File));
     }
 }

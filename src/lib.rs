@@ -10,5 +10,6 @@ pub mod digest;
 pub mod partition;
 pub mod strength;
 pub mod gate;
+pub mod daemon;
 pub mod report;
 pub mod cli;

@@ -292,9 +292,8 @@ pub fn follow(tree: &dyn Tree, path: &RepoPath, visited: &mut Vec<RepoPath>) -> 
     let mut hops = 0;
     while let Some(part) = todo.pop() {
         match part.as_slice() {
-            b"." => continue,
             b".." if done.pop().is_none() => return Ok(None),
-            b".." => continue,
+            b"." | b".." => continue,
             _ => done.push(part),
         }
         let here = RepoPath::new(done.join(&b'/'));

@@ -1,12 +1,10 @@
 //! `seedgate check`: judges the index, or every commit of a range.
 
-use crate::cli::{Failure, open};
+use crate::cli::{self, Failure, open};
 use crate::finding::Exit;
-use crate::gate::candidate::Candidate;
-use crate::gate::facts::Facts;
-use crate::gate::judge::{Judge, Judgement};
+use crate::gate::run::{Outcome, Subject};
 use crate::repo::Repo;
-use crate::report::{self, Progress, Verdict};
+use crate::report;
 
 /// Judge what is staged, or every commit of a range.
 #[derive(clap::Args)]
@@ -34,28 +32,23 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let repo = open()?;
-    let facts = Facts::cold();
-    let (judgements, what) = match &args.base {
+    let warm = cli::warm(&repo, args.cold);
+    let facts = warm.facts();
+    let (outcome, what) = match &args.base {
         Some(base) => range(&repo, &facts, base, &args.head)?,
-        None => (vec![Judge::new(&repo, &facts)?.candidate(&Candidate::staged(&repo)?)?], "index".to_owned()),
+        None => (cli::judge(&repo, &facts, &Subject::Index)?, "index".to_owned()),
     };
-    let verdict = Verdict { judgements, facts: facts.counts() };
     report::out(&if args.json {
-        report::json(&report::verdict_json(&verdict))
+        report::json(&report::verdict_json(&outcome))
     } else {
-        report::verdict_text(&verdict, &what, report::out_style())
+        report::verdict_text(&outcome, &what, report::out_style())
     });
-    Ok(verdict.exit())
+    report::note(warm.finish(&facts).as_deref());
+    Ok(outcome.exit())
 }
 
-fn range(repo: &Repo, facts: &Facts, base: &str, head: &str) -> Result<(Vec<Judgement>, String), Failure> {
+fn range(repo: &Repo, facts: &crate::gate::facts::Facts, base: &str, head: &str) -> Result<(Outcome, String), Failure> {
     let commits = repo.range(&repo.resolve(base)?, &repo.resolve(head)?)?;
-    let judge = Judge::new(repo, facts)?;
-    let mut progress = Progress::new("commits judged:", commits.len());
-    let judgements = commits.iter().map(|oid| {
-        let judgement = judge.commit(oid);
-        progress.step();
-        judgement
-    });
-    Ok((judgements.collect(), format!("{} of {base}..{head}", report::plural(commits.len(), "commit"))))
+    let outcome = cli::judge(repo, facts, &Subject::Commits(&commits))?;
+    Ok((outcome, format!("{} of {base}..{head}", report::plural(commits.len(), "commit"))))
 }

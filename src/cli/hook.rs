@@ -2,14 +2,13 @@
 
 use std::ffi::OsString;
 
-use crate::cli::{Failure, open};
+use crate::cli::{self, Failure, open};
 use crate::finding::Exit;
-use crate::gate::candidate::Candidate;
 use crate::gate::facts::Facts;
-use crate::gate::judge::{Judge, Judgement};
+use crate::gate::run::{Outcome, Subject};
 use crate::repo::Repo;
 use crate::repo::hooks::{self, HookName, baseline};
-use crate::report::{self, Verdict};
+use crate::report;
 
 /// Judge for a git hook: what git gave the hook, given on. Exit 0 lets git go on, 1 refuses.
 #[derive(clap::Args)]
@@ -44,25 +43,25 @@ pub(super) fn run(args: &Args) -> u8 {
 
 fn judge(hook: HookName) -> Result<Exit, Failure> {
     let repo = open()?;
-    let facts = Facts::cold();
-    let judge = Judge::new(&repo, &facts)?;
-    let (judgements, what) = match hook {
-        HookName::PreCommit => (vec![judge.candidate(&Candidate::staged(&repo)?)?], "commit".to_owned()),
-        HookName::PreMergeCommit => (vec![judge.candidate(&Candidate::staged(&repo)?)?], "merge".to_owned()),
-        HookName::PrePush => push(&repo, &judge)?,
+    let warm = cli::warm(&repo, false);
+    let facts = warm.facts();
+    let (outcome, what) = match hook {
+        HookName::PreCommit => (cli::judge(&repo, &facts, &Subject::Index)?, "commit".to_owned()),
+        HookName::PreMergeCommit => (cli::judge(&repo, &facts, &Subject::Index)?, "merge".to_owned()),
+        HookName::PrePush => push(&repo, &facts)?,
     };
-    let verdict = Verdict { judgements, facts: facts.counts() };
-    let exit = verdict.exit();
+    let exit = outcome.exit();
     if exit != Exit::Clear {
-        report::err(&report::verdict_text(&verdict, &what, report::err_style()));
+        report::err(&report::verdict_text(&outcome, &what, report::err_style()));
     }
+    report::note(warm.finish(&facts).as_deref());
     Ok(exit)
 }
 
-fn push(repo: &Repo, judge: &Judge<'_>) -> Result<(Vec<Judgement>, String), Failure> {
+fn push(repo: &Repo, facts: &Facts) -> Result<(Outcome, String), Failure> {
     let updates = hooks::pushed(std::io::stdin().lock())?;
     let known = baseline::read(repo.common_dir())?.unwrap_or_default();
     let commits = repo.outgoing(&updates, &known)?;
-    let what = format!("push of {}", report::plural(commits.len(), "commit"));
-    Ok((commits.iter().map(|oid| judge.commit(oid)).collect(), what))
+    let outcome = cli::judge(repo, facts, &Subject::Commits(&commits))?;
+    Ok((outcome, format!("push of {}", report::plural(commits.len(), "commit"))))
 }

@@ -1,12 +1,19 @@
 //! Owns the command line: one file a command, no logic.
 
+mod cards;
 mod check;
 mod completions;
+mod daemon;
+mod demo;
+mod digest;
 mod hook;
 mod init;
+mod partition;
+mod paths;
 mod split;
 mod status;
 mod uninstall;
+mod waiver;
 
 use std::ffi::OsString;
 use std::panic;
@@ -14,8 +21,12 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::daemon::client::Warm;
 use crate::finding::Exit;
 use crate::gate::GateError;
+use crate::gate::facts::Facts;
+use crate::gate::facts::memo::Memo;
+use crate::gate::run::{self, Outcome, Subject};
 use crate::repo::{Environment, Repo, RepoError};
 use crate::report;
 
@@ -40,11 +51,19 @@ Exit codes: 0 clear, 2 refused, 3 review (only new tests), 4 waived (a human mer
 enum Command {
     Check(check::Args),
     Split(split::Args),
+    #[command(subcommand)]
+    Cards(cards::Command),
+    #[command(subcommand)]
+    Waiver(waiver::Command),
     Status(status::Args),
     Init(init::Args),
     Uninstall(uninstall::Args),
+    Daemon(daemon::Args),
+    Partition(partition::Args),
+    Digest(digest::Args),
     Hook(hook::Args),
     Completions(completions::Args),
+    Demo(demo::Args),
 }
 
 /// Why a command ended without its answer, in one sentence, with the exit it asks for.
@@ -95,10 +114,16 @@ fn answer(args: Vec<OsString>) -> u8 {
     let done = match cli.command {
         Command::Check(args) => check::run(&args),
         Command::Split(args) => split::run(&args),
+        Command::Cards(command) => cards::run(&command),
+        Command::Waiver(command) => waiver::run(&command),
         Command::Status(args) => status::run(&args),
         Command::Init(args) => init::run(&args),
         Command::Uninstall(args) => uninstall::run(&args),
+        Command::Daemon(args) => daemon::run(&args),
+        Command::Partition(args) => partition::run(&args),
+        Command::Digest(args) => digest::run(&args),
         Command::Completions(args) => Ok(completions::run(&args)),
+        Command::Demo(args) => demo::run(&args),
         Command::Hook(args) => return hook::run(&args),
     };
     let exit = done.unwrap_or_else(|failure| {
@@ -117,4 +142,26 @@ fn open() -> Result<Repo, Failure> {
 fn environment() -> Result<Environment, Failure> {
     Environment::of_process()
         .map_err(|error| Failure { exit: Exit::Unreadable, says: format!("cannot tell the working directory: {error}") })
+}
+
+/// Memo and daemon as the user wishes them: neither when `cold`.
+fn warm(repo: &Repo, cold: bool) -> Warm {
+    if cold { Warm::cold(repo) } else { Warm::of(repo) }
+}
+
+/// Facts with the memo behind them, for commands that nobody waits for in a commit.
+fn remembered() -> Facts {
+    Facts::layered(Memo::of_user(), None)
+}
+
+/// Judges, with a progress line for long work.
+fn judge(repo: &Repo, facts: &Facts, subject: &Subject<'_>) -> Result<Outcome, Failure> {
+    let total = if let Subject::Commits(commits) = subject { commits.len() } else { 1 };
+    let progress = report::Progress::new("commits judged:", total);
+    let outcome = run::judge(repo, facts, subject, &|| progress.step())?;
+    drop(progress);
+    if outcome.distrusted {
+        report::fault("a stored fact was wrong and is gone; everything was judged again without any");
+    }
+    Ok(outcome)
 }

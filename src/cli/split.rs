@@ -4,8 +4,9 @@ use crate::cli::{Failure, open};
 use crate::finding::Exit;
 use crate::gate::facts::Facts;
 use crate::gate::judge::Judge;
+use crate::gate::run::Outcome;
 use crate::gate::split::{self, Order, Request, SplitError};
-use crate::report::{self, Verdict};
+use crate::report;
 
 /// Make two commits of a mixed index: production first, then tests.
 ///
@@ -44,7 +45,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let repo = open()?;
     let facts = Facts::cold();
     let done = split::split(&repo, &Judge::new(&repo, &facts)?, &request)?;
-    let verdict = Verdict { judgements: done.judgements, facts: facts.counts() };
+    let verdict = Outcome { judgements: done.judgements, facts: facts.counts(), distrusted: false };
     let text = if args.json {
         report::json(&report::verdict_json(&verdict))
     } else {

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use directories::ProjectDirs;
+
 use crate::tree::RepoPath;
 
 #[cfg(unix)]
@@ -72,7 +74,20 @@ pub fn is_own(path: &Path) -> bool {
 
 /// The user's cache folder for Seedgate; `None` where the system has none.
 pub fn cache() -> Option<PathBuf> {
-    directories::ProjectDirs::from("", "", "seedgate").map(|dirs| dirs.cache_dir().to_path_buf())
+    ProjectDirs::from("", "", "seedgate").map(|dirs| dirs.cache_dir().to_path_buf())
+}
+
+/// Where the daemon's socket and lock may lie, best first: `SEEDGATE_RUNTIME_DIR` alone when it is set, else the system's runtime
+/// folder and the cache. Whether one of them fits is for the daemon to find out.
+pub fn runs() -> Vec<PathBuf> {
+    if let Some(named) = std::env::var_os("SEEDGATE_RUNTIME_DIR").filter(|named| !named.is_empty()) {
+        return vec![named.into()];
+    }
+    let user = ProjectDirs::from("", "", "seedgate");
+    // After `sudo` the variable still names somebody else's folder.
+    let runtime = user.as_ref().and_then(ProjectDirs::runtime_dir).filter(|runtime| runtime.parent().is_some_and(is_own));
+    let runtime = runtime.map(Path::to_path_buf);
+    runtime.into_iter().chain(cache().map(|cache| cache.join("run"))).collect()
 }
 
 /// A path for people, escaped as paths of a repository are.

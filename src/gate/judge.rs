@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use crate::finding::{Exit, Finding};
 use crate::gate::GateError;
+use crate::gate::ahead;
 use crate::gate::candidate::Candidate;
 use crate::gate::cards::{self, Carded, View};
 use crate::gate::facts::Facts;
@@ -129,6 +130,7 @@ impl<'a> Judge<'a> {
         if paths.is_empty() && !fixtures::may_drift(base, own, &links) && !self.folds {
             return Ok(Vec::new());
         }
+        self.facts.prefetch(&ahead::of_changes(base.policy, own));
         let before = self.bases(candidate, base, &paths)?;
         let after = Carded::read(patch, &paths)?;
         let search = Search { base, patch, own, before: &before, after: &after };

@@ -1,13 +1,18 @@
 //! Owns judging: facts from wherever they are warm, and the verdict made of them.
 
+pub mod ahead;
 pub mod candidate;
 mod cards;
+pub mod digests;
 pub mod facts;
 mod fixtures;
 pub mod folder;
+pub mod inventory;
 pub mod judge;
 pub mod overview;
 mod policy;
+pub mod run;
+pub mod sides;
 pub mod split;
 
 use crate::finding::Exit;

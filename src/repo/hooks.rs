@@ -19,6 +19,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::finding::Exit;
+use crate::repo::RepoError;
 use crate::tree::RepoPath;
 
 pub use install::{Act, Chain, Installed, Planned, Request, Was, Wish, install};
@@ -63,9 +64,9 @@ impl fmt::Display for HookName {
 /// Why the hooks could not be read, put in or taken out.
 #[derive(Debug, thiserror::Error)]
 pub enum HookError {
-    /// Git itself did not start.
-    #[error("cannot start git: {0}")]
-    NoGit(io::Error),
+    /// The repository cannot be opened or read.
+    #[error(transparent)]
+    Repo(#[from] RepoError),
     /// Git answered with an error.
     #[error("git {command}: {says}")]
     Git {
@@ -114,8 +115,10 @@ impl HookError {
     /// The exit this error asks for.
     pub fn exit(&self) -> Exit {
         match self {
-            HookError::NoGit(_) | HookError::Folder { .. } => Exit::Unavailable,
-            HookError::Git { .. } | HookError::NoWorkTree(_) | HookError::Link(_) | HookError::Unfit { .. } => Exit::Unreadable,
+            HookError::Repo(RepoError::NoGit) | HookError::Folder { .. } => Exit::Unavailable,
+            HookError::Repo(_) | HookError::Git { .. } | HookError::NoWorkTree(_) | HookError::Link(_) | HookError::Unfit { .. } => {
+                Exit::Unreadable
+            }
             HookError::Io { .. } => Exit::Fault,
         }
     }

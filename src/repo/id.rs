@@ -1,5 +1,7 @@
 //! Owns object ids as bytes, the form in which trees and indexes hold them.
 
+use sha2::{Digest as _, Sha256};
+
 use crate::tree::Oid;
 
 /// An object id in binary; `Oid` is its text.
@@ -26,6 +28,17 @@ impl Format {
         match self {
             Format::Sha1 => 20,
             Format::Sha256 => 32,
+        }
+    }
+
+    /// The id that bytes would have as a blob.
+    pub(super) fn blob(self, bytes: &[u8]) -> Option<Id> {
+        match self {
+            Format::Sha1 => git2::Oid::hash_object(git2::ObjectType::Blob, bytes).ok().and_then(|oid| Id::from_bytes(oid.as_bytes())),
+            Format::Sha256 => {
+                let head = format!("blob {}\0", bytes.len());
+                Id::from_bytes(&Sha256::new().chain_update(head).chain_update(bytes).finalize())
+            }
         }
     }
 
@@ -89,8 +102,18 @@ fn nibble(digit: u8) -> Option<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::Id;
+    use super::{Format, Id};
     use crate::tree::Oid;
+
+    #[test]
+    fn bytes_get_the_id_that_git_gives_them() {
+        for (format, hex) in [
+            (Format::Sha1, "ce013625030ba8dba906f756967f9e9ca394464a"),
+            (Format::Sha256, "2cf8d83d9ee29543b34a87727421fdecb7e3f3a183d337639025de576db9ebb4"),
+        ] {
+            assert_eq!(format.blob(b"hello\n").map(|id| Oid::from(id).to_string()).as_deref(), Some(hex));
+        }
+    }
 
     #[test]
     fn hex_of_either_length_comes_back_as_it_was_and_nothing_else_is_an_id() {

@@ -18,6 +18,7 @@ mod plumbing;
 mod range;
 mod raw_diff;
 mod refs;
+pub mod scratch;
 mod staged;
 mod store;
 mod symlinks;
@@ -109,7 +110,7 @@ pub struct Pending {
     pub amend: bool,
 }
 
-/// An open repository. Not shared between threads: `reopen` makes another handle.
+/// An open repository. Not shared between threads: each opens its own.
 pub struct Repo {
     environment: Environment,
     place: Place,
@@ -144,12 +145,9 @@ impl Repo {
         Ok(Repo { environment: environment.clone(), place, store, shallow: Shallow::new(shallow), links: Links::default() })
     }
 
-    /// Another handle on the same repository, for another thread.
-    ///
-    /// # Errors
-    /// As [`Repo::open`].
-    pub fn reopen(&self) -> Result<Self, RepoError> {
-        Repo::open(&self.environment)
+    /// What it was opened by; a handle is not shared between threads, so another thread opens its own from this.
+    pub fn environment(&self) -> &Environment {
+        &self.environment
     }
 
     /// Root of the work tree; `None` when bare.
@@ -210,6 +208,11 @@ impl Repo {
     /// When the store cannot be read.
     pub fn has(&self, oid: &Oid) -> Result<bool, RepoError> {
         self.store.id(oid).map_or(Ok(false), |id| self.store.has(&id))
+    }
+
+    /// The id that bytes would have here as a blob; nothing is written.
+    pub fn blob_id(&self, bytes: &[u8]) -> Option<Oid> {
+        self.store.format.blob(bytes).map(Oid::from)
     }
 
     /// Reads a commit.

@@ -97,7 +97,7 @@ impl Plumbing {
     /// Finds git, for the repository that the environment names.
     pub(super) fn find(environment: &Environment) -> Result<Self, RepoError> {
         let program = program(std::env::var_os("PATH").as_deref(), &environment.cwd).ok_or(RepoError::NoGit)?;
-        let variables = environment.kept().map(|(name, value)| (name.into(), value.to_owned())).collect();
+        let variables = environment.kept().map(|(name, value)| (name.into(), value)).collect();
         Ok(Plumbing { program, directory: environment.cwd.clone(), variables })
     }
 
@@ -158,7 +158,7 @@ impl Plumbing {
 }
 
 /// The first git on PATH. Relative entries and folders inside the working directory are left out: they may belong to the judged repository.
-fn program(path: Option<&OsStr>, cwd: &Path) -> Option<PathBuf> {
+pub(super) fn program(path: Option<&OsStr>, cwd: &Path) -> Option<PathBuf> {
     let runs = |file: &PathBuf| file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0);
     let folders = std::env::split_paths(path?).filter(|folder| folder.is_absolute() && !folder.starts_with(cwd));
     folders.map(|folder| folder.join("git")).find(runs)

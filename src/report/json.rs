@@ -4,20 +4,17 @@ use serde_json::{Value, json};
 
 use crate::finding::Finding;
 use crate::gate::judge::Judgement;
-use crate::report::Verdict;
+use crate::gate::run::Outcome;
 
 /// The verdict as `seedgate.verdict/1`.
-pub fn verdict(verdict: &Verdict) -> Value {
-    let facts = verdict.facts;
-    let from = [("daemon", facts.daemon), ("memo", facts.memo), ("cold", facts.cold)];
-    let from = from.iter().find(|(_, count)| *count > 0).map_or("cold", |(name, _)| name);
+pub fn verdict(verdict: &Outcome) -> Value {
     json!({
         "schema": "seedgate.verdict/1",
         "exit": verdict.exit().code(),
         "decision": verdict.exit().decision(),
         "commits": verdict.judgements.iter().map(judgement).collect::<Vec<_>>(),
-        "facts_from": from,
-        "facts": facts,
+        "facts_from": verdict.facts.source(),
+        "facts": verdict.facts,
     })
 }
 

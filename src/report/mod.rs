@@ -1,39 +1,26 @@
 //! Owns printing: the only room that writes to standard output or error.
 
+mod demo;
 mod json;
+mod listing;
 mod progress;
 mod setup;
 mod status;
+mod strength;
 mod style;
 mod text;
 
 use std::io::{IsTerminal as _, Write as _};
 
+pub use demo::{demo_command, demo_end, demo_step};
 pub use json::verdict as verdict_json;
+pub use listing::{digest_json, folder, partition_json, partition_text};
 pub use progress::Progress;
 pub use setup::{installed, undone};
 pub use status::{Standing, status_json, status_text};
+pub use strength::{card_text, checked_text, delta_text, drafted_text, waivers_text};
 pub use style::Style;
 pub use text::{plural, verdict as verdict_text};
-
-use crate::finding::Exit;
-use crate::gate::facts::Counts;
-use crate::gate::judge::Judgement;
-
-/// Everything one run of the judge says.
-pub struct Verdict {
-    /// One judgement a candidate, oldest first.
-    pub judgements: Vec<Judgement>,
-    /// Which layers answered.
-    pub facts: Counts,
-}
-
-impl Verdict {
-    /// The worst exit of all candidates.
-    pub fn exit(&self) -> Exit {
-        self.judgements.iter().map(Judgement::exit).fold(Exit::Clear, Exit::worst)
-    }
-}
 
 /// Standard output: what was asked for. A closed pipe is not an error of ours.
 pub fn out(text: &str) {
@@ -51,6 +38,13 @@ pub fn fault(says: &str) {
     err(&format!("seedgate: {}\n", says.trim_end()));
 }
 
+/// One line beside the verdict, on standard error, if there is something to say.
+pub fn note(says: Option<&str>) {
+    if let Some(says) = says {
+        err(&format!("seedgate: note: {says}\n"));
+    }
+}
+
 /// The style for standard output.
 pub fn out_style() -> Style {
     Style::detect(std::io::stdout().is_terminal())
@@ -59,6 +53,11 @@ pub fn out_style() -> Style {
 /// The style for standard error.
 pub fn err_style() -> Style {
     Style::detect(std::io::stderr().is_terminal())
+}
+
+/// Pretty JSON of anything that has a form of its own, with a closing line feed.
+pub fn json_of(value: &impl serde::Serialize) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
 }
 
 /// Pretty JSON with a closing line feed.

@@ -33,8 +33,10 @@ pub fn installed(done: &Installed, rehearsed: bool, style: Style) -> String {
 }
 
 fn headline(done: &Installed, rehearsed: bool) -> &'static str {
+    let none = !done.hooks.iter().any(|planned| matches!(planned.act, Act::Current(_) | Act::Install(..) | Act::Called(_)));
     let idle = done.hooks.iter().all(|planned| matches!(planned.act, Act::Current(_) | Act::Called(_)));
     match (done.is_whole(), rehearsed) {
+        (false, _) if none => "not installed in",
         (false, false) => "only partly installed in",
         (false, true) => "would be only partly installed in",
         (true, _) if idle => "already installed in",
@@ -79,7 +81,8 @@ fn chained(place: &Place, chain: &Chain) -> String {
 }
 
 fn by_hand(text: &mut String, place: &Place, planned: &Planned, advice: &Advice) {
-    let _ = write!(text, "\n{}: {}.\nhelp: add to {}:\n", planned.hook, advice.why, within(place, &advice.file));
+    let how = if advice.exists { "add to" } else { "make an executable file" };
+    let _ = write!(text, "\n{}: {}.\nhelp: {how} {}:\n", planned.hook, advice.why, within(place, &advice.file));
     for line in &advice.lines {
         let _ = writeln!(text, "    {line}");
     }

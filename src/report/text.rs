@@ -5,13 +5,14 @@ use std::fmt::Write as _;
 
 use crate::finding::{Exit, Finding, Rule};
 use crate::gate::judge::Judgement;
-use crate::report::{Style, Verdict};
+use crate::gate::run::Outcome;
+use crate::report::Style;
 
 /// Blocks shown of one rule in one candidate; the rest is counted.
 const BLOCKS: usize = 5;
 
 /// The verdict as text. `what` names what was judged, e.g. `commit` or `3 commits`.
-pub fn verdict(verdict: &Verdict, what: &str, style: Style) -> String {
+pub fn verdict(verdict: &Outcome, what: &str, style: Style) -> String {
     let mut text = headline(verdict, what, style);
     let told: Vec<&Judgement> = verdict.judgements.iter().filter(|j| !j.findings.is_empty() || j.error.is_some()).collect();
     let named = verdict.judgements.len() > 1 || told.iter().any(|j| j.commit.is_some());
@@ -25,7 +26,7 @@ pub fn verdict(verdict: &Verdict, what: &str, style: Style) -> String {
     text
 }
 
-fn headline(verdict: &Verdict, what: &str, style: Style) -> String {
+fn headline(verdict: &Outcome, what: &str, style: Style) -> String {
     let exit = verdict.exit();
     let findings = || verdict.judgements.iter().flat_map(|j| &j.findings);
     let count = |wanted: Exit| findings().filter(|f| f.rule.exit() == wanted).count();
@@ -107,7 +108,7 @@ fn fresh(text: &mut String, new: &[&Finding], style: Style) {
 }
 
 /// One line of a text that may come from the repository: nothing in it moves the cursor or breaks the line.
-fn line_of(text: &str) -> String {
+pub(super) fn line_of(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
@@ -117,7 +118,8 @@ mod tests {
     use crate::finding::{Exit, Finding, PropId, Rule};
     use crate::gate::facts::Counts;
     use crate::gate::judge::Judgement;
-    use crate::report::{Style, Verdict};
+    use crate::gate::run::Outcome;
+    use crate::report::Style;
     use crate::tree::Oid;
 
     fn finding(rule: Rule, property: Option<&str>, place: (&str, u32), says: &[&str], help: &str) -> Finding {
@@ -138,7 +140,7 @@ mod tests {
     }
 
     fn text(judgements: Vec<Judgement>, what: &str) -> String {
-        verdict(&Verdict { judgements, facts: Counts::default() }, what, Style::PLAIN)
+        verdict(&Outcome { judgements, facts: Counts::default(), distrusted: false }, what, Style::PLAIN)
     }
 
     #[test]

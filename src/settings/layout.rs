@@ -1,40 +1,22 @@
-//! Owns where Seedgate's own files lie, inside the git directory and in the user's folders.
+//! Owns where Seedgate's own files lie in a git directory.
 
 use std::path::{Path, PathBuf};
-
-use directories::ProjectDirs;
 
 /// Places of Seedgate's own files. No verdict needs any of them to be writable.
 #[derive(Clone, Debug)]
 pub struct Layout {
     common_dir: PathBuf,
-    cache: Option<PathBuf>,
-    run: Option<PathBuf>,
 }
 
 impl Layout {
-    /// The places for a repository, by its common git directory, and for this user. The only code that reads the
-    /// environment for folders (`XDG_*`, `HOME`, or what the operating system has instead).
+    /// The places for a repository, by its common git directory.
     pub fn new(common_dir: &Path) -> Self {
-        let user = ProjectDirs::from("", "", "seedgate");
-        let cache = user.as_ref().map(|dirs| dirs.cache_dir().to_path_buf());
-        let run = user.as_ref().and_then(ProjectDirs::runtime_dir).map(Path::to_path_buf).or_else(|| Some(cache.as_ref()?.join("run")));
-        Layout { common_dir: common_dir.to_path_buf(), cache, run }
+        Layout { common_dir: common_dir.to_path_buf() }
     }
 
-    /// Every name and tip known when `init` ran: commits reachable from them are older than the gate and not judged.
+    /// Every tip known when `init` ran: commits reachable from them are older than the gate and not judged.
     pub fn baseline(&self) -> PathBuf {
-        self.common_dir.join("seedgate").join("baseline.json")
-    }
-
-    /// Where memos lie; `None` when this user has no such folder.
-    pub fn cache(&self) -> Option<&Path> {
-        self.cache.as_deref()
-    }
-
-    /// Where the daemon's socket and lock lie; `None` when this user has no such folder.
-    pub fn run(&self) -> Option<&Path> {
-        self.run.as_deref()
+        self.common_dir.join("seedgate").join("baseline")
     }
 }
 
@@ -46,6 +28,6 @@ mod tests {
 
     #[test]
     fn the_baseline_lies_in_the_common_git_directory() {
-        assert_eq!(Layout::new(Path::new("/r/.git")).baseline(), Path::new("/r/.git/seedgate/baseline.json"));
+        assert_eq!(Layout::new(Path::new("/r/.git")).baseline(), Path::new("/r/.git/seedgate/baseline"));
     }
 }

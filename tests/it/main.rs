@@ -1,6 +1,15 @@
 //! The integration tests, in one binary.
+#![cfg(test)]
 
+mod changes;
+mod digest;
 mod facts;
+mod hook_view;
+mod hooks;
+mod index_file;
+mod partition;
+mod pushes;
 mod repo;
-#[cfg(test)]
 mod sandbox;
+mod strength;
+mod daemon;

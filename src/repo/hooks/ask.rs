@@ -5,20 +5,25 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use super::HookError;
+use crate::repo::environment::{Environment, is_git};
+use crate::repo::{RepoError, plumbing};
 
-/// Where git is asked and with which of its variables.
+/// Where git is asked and what it is told. Unlike the git that reads objects it sees the repository's own `core.hooksPath`.
 pub(super) struct Git {
+    program: PathBuf,
     cwd: PathBuf,
     variables: Vec<(String, OsString)>,
 }
 
 impl Git {
-    /// Git in a folder, told only these `GIT_*` variables.
-    pub(super) fn new(cwd: &Path, variables: &[(String, OsString)]) -> Self {
-        Git { cwd: cwd.to_owned(), variables: variables.to_owned() }
+    /// Git in a folder, told of an environment only what tells where things are and whose configuration counts.
+    pub(super) fn new(cwd: &Path, environment: &Environment) -> Result<Self, HookError> {
+        let program = plumbing::program(std::env::var_os("PATH").as_deref(), cwd).ok_or(RepoError::NoGit)?;
+        let variables = environment.kept().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        Ok(Git { program, cwd: cwd.to_owned(), variables })
     }
 
-    /// The same variables, with one more or another value.
+    /// The same, with one more variable or another value.
     pub(super) fn with(mut self, name: &str, value: &Path) -> Self {
         self.variables.retain(|(known, _)| known != name);
         self.variables.push((name.to_owned(), value.into()));
@@ -52,14 +57,14 @@ impl Git {
     }
 
     fn run(&self, arguments: &[&OsStr]) -> Result<Output, HookError> {
-        let mut git = Command::new("git");
-        for (name, _) in std::env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"GIT_")) {
+        let mut git = Command::new(&self.program);
+        for (name, _) in std::env::vars_os().filter(|(name, _)| is_git(name)) {
             git.env_remove(name);
         }
         git.envs(self.variables.iter().map(|(name, value)| (name, value)));
         git.env("LC_ALL", "C").env("GIT_OPTIONAL_LOCKS", "0").env("GIT_TERMINAL_PROMPT", "0");
         git.current_dir(&self.cwd).stdin(Stdio::null());
-        git.args(["-c", "core.fsmonitor=false"]).args(arguments).output().map_err(HookError::NoGit)
+        git.args(["-c", "core.fsmonitor=false"]).args(arguments).output().map_err(HookError::io("start", &self.program))
     }
 }
 

@@ -1,6 +1,5 @@
 //! Owns the tips recorded at `init`: what they reach was there before Seedgate and is not judged at push.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -55,22 +54,6 @@ pub(super) fn find(place: &Place, again: bool) -> Result<Wrote, HookError> {
     }
     let path = path(&place.common_dir);
     Ok(if !again && read(&place.common_dir)?.is_some() { Wrote::Kept(path) } else { Wrote::New(path) })
-}
-
-/// The commits that any ref or any work tree's HEAD names, in order, each once.
-pub(super) fn tips(place: &Place) -> Result<Vec<Oid>, HookError> {
-    let format = "--format=%(objecttype) %(objectname)%0a%(*objecttype) %(*objectname)";
-    let git = place.git();
-    let refs = git.output(&["for-each-ref", format].map(OsStr::new))?;
-    let trees = git.output(&["worktree", "list", "--porcelain"].map(OsStr::new))?;
-    let words = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    let (refs, trees) = (words(refs), words(trees));
-    let named = refs.lines().filter_map(|line| line.strip_prefix("commit "));
-    let heads = trees.lines().filter_map(|line| line.strip_prefix("HEAD "));
-    let mut tips: Vec<Oid> = named.chain(heads).filter_map(Oid::from_hex).filter(|tip| !tip.is_zero()).collect();
-    tips.sort();
-    tips.dedup();
-    Ok(tips)
 }
 
 /// Records tips; with [`Mode::First`] never over a baseline that came meanwhile.

@@ -117,7 +117,7 @@ impl Adopted {
     #[expect(clippy::unused_self, reason = "only what was adopted may be pointed at")]
     pub(super) fn point(&self, place: &Place) -> Result<(), HookError> {
         let words = ["config", "--local", "core.hooksPath"].map(OsStr::new);
-        place.git().output(&[words[0], words[1], words[2], place.hooks_dir.as_os_str()]).map(|_| ())
+        place.git()?.output(&[words[0], words[1], words[2], place.hooks_dir.as_os_str()]).map(|_| ())
     }
 }
 
@@ -133,7 +133,7 @@ pub(super) fn abandon(place: &Place) -> Result<bool, HookError> {
     let own = place.default_hooks_dir();
     let set = place.hooks_path.as_ref().is_some_and(|(value, scope)| scope == "local" && *value == own);
     if set {
-        place.git().output(&["config", "--local", "--unset", "core.hooksPath"].map(OsStr::new))?;
+        place.git()?.output(&["config", "--local", "--unset", "core.hooksPath"].map(OsStr::new))?;
     }
     for name in record.links {
         let link = own.join(path_of(name).file_name().unwrap_or_default());

@@ -119,7 +119,7 @@ pub fn install(mut place: Place, request: &Request<'_>) -> Result<Installed, Hoo
     let policy = policy::find(&place.top)?;
     let baseline = baseline::find(&place, request.wants(Wish::Rebaseline))?;
     let tips =
-        if matches!(baseline, Wrote::New(_)) { baseline::tips(&place)? } else { baseline::read(&place.common_dir)?.unwrap_or_default() };
+        if matches!(baseline, Wrote::New(_)) { place.repo()?.tips()? } else { baseline::read(&place.common_dir)?.unwrap_or_default() };
     let borrowed = adopted.as_ref().map(|adopted| adopted.earlier.as_slice()).unwrap_or_default();
     let hooks = plan(&place, request, borrowed)?;
     let notes = notes(&place, request);

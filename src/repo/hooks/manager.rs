@@ -28,6 +28,8 @@ pub struct Advice {
     pub why: String,
     /// The file to change.
     pub file: PathBuf,
+    /// Whether it is there; a script that is not has to be made, and executable.
+    pub exists: bool,
     /// The lines to put there.
     pub lines: Vec<String>,
 }
@@ -121,7 +123,12 @@ impl Manager {
         let set =
             place.hooks_path.as_ref().map(|(path, scope)| format!(" (core.hooksPath is {} in the {scope} configuration)", shown(path)));
         let chain = if self.may_be_chained() { "; or `seedgate init --chain` keeps its hook and runs it from Seedgate's" } else { "" };
-        Advice { why: format!("this hook belongs to {}{}{chain}", self.name(), set.unwrap_or_default()), file, lines }
+        Advice {
+            exists: file::stands(&file) || !matches!(self, Manager::Husky | Manager::Project),
+            why: format!("this hook belongs to {}{}{chain}", self.name(), set.unwrap_or_default()),
+            file,
+            lines,
+        }
     }
 }
 

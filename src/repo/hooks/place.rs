@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::ask::{Git, path_of};
 use super::{HookError, HookName};
-use crate::repo::Environment;
+use crate::repo::{Environment, Repo};
 
 /// Whose a hooks folder is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,38 +35,40 @@ pub struct Place {
     pub hooks_path: Option<(PathBuf, String)>,
     /// Whose the hooks folder is.
     pub folder: Folder,
-    variables: Vec<(String, std::ffi::OsString)>,
+    environment: Environment,
 }
 
 impl Place {
-    /// Asks git where things lie.
+    /// Finds where things lie.
     ///
     /// # Errors
     /// When git does not start, finds no repository, or there is no work tree.
     pub fn find(environment: &Environment) -> Result<Self, HookError> {
-        let outside = Git::new(&environment.cwd, &environment.git);
-        let git_dir = outside.path(&["rev-parse", "--absolute-git-dir"])?;
-        let top = outside.path(&["rev-parse", "--show-toplevel"]).map_err(|_| HookError::NoWorkTree(git_dir.clone()))?;
+        let repo = Repo::open(environment)?;
         let mut place = Place {
-            common_dir: PathBuf::new(),
+            top: repo.top().ok_or_else(|| HookError::NoWorkTree(repo.git_dir().to_owned()))?.to_owned(),
+            git_dir: repo.git_dir().to_owned(),
+            common_dir: repo.common_dir().to_owned(),
             hooks_dir: PathBuf::new(),
             hooks_path: None,
             folder: Folder::Own,
-            variables: environment.git.clone(),
-            top,
-            git_dir,
+            environment: environment.clone(),
         };
-        let git = place.git();
-        place.common_dir = git.path(&["rev-parse", "--git-common-dir"])?;
+        let git = place.git()?;
         place.hooks_path = hooks_path(&git)?;
         place.hooks_dir = git.path(&["rev-parse", "--git-path", "hooks"])?;
         place.folder = place.whose(&place.hooks_dir)?;
         Ok(place)
     }
 
-    /// Git at the root of the work tree, told where everything is.
-    pub(super) fn git(&self) -> Git {
-        Git::new(&self.top, &self.variables).with("GIT_DIR", &self.git_dir).with("GIT_WORK_TREE", &self.top)
+    /// The repository itself.
+    pub(super) fn repo(&self) -> Result<Repo, HookError> {
+        Ok(Repo::open(&self.environment)?)
+    }
+
+    /// Git at the root of the work tree, where relative hook folders begin, told where everything is.
+    pub(super) fn git(&self) -> Result<Git, HookError> {
+        Ok(Git::new(&self.top, &self.environment)?.with("GIT_DIR", &self.git_dir).with("GIT_WORK_TREE", &self.top))
     }
 
     /// The file git runs for a hook.
@@ -97,7 +99,7 @@ impl Place {
         if real.starts_with(real_or_same(&self.common_dir)) {
             return Ok(Folder::Own);
         }
-        let git = if real.starts_with(real_or_same(&self.top)) { Some(self.git()) } else { self.other_work_tree(&standing) };
+        let git = if real.starts_with(real_or_same(&self.top)) { Some(self.git()?) } else { self.other_work_tree(&standing) };
         let Some(git) = git else { return Ok(Folder::Outside) };
         let files = git.output(
             &["--literal-pathspecs", "ls-files", "-z", "--"].map(OsStr::new).into_iter().chain([real.as_os_str()]).collect::<Vec<_>>(),
@@ -107,7 +109,7 @@ impl Place {
 
     /// Git in a folder of another work tree of this repository.
     fn other_work_tree(&self, standing: &Path) -> Option<Git> {
-        let git = Git::new(standing, &[]);
+        let git = Git::new(standing, &Environment::at(standing)).ok()?;
         let theirs = git.path(&["rev-parse", "--git-common-dir"]).ok()?;
         (real_or_same(&theirs) == real_or_same(&self.common_dir)).then_some(git)
     }

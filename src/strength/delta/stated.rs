@@ -11,9 +11,9 @@ use crate::strength::domain::Interval;
 pub(super) fn compare(base: &Stated, patch: &Stated, same_files: bool) -> Vec<Loss> {
     let mut losses = Vec::new();
     let mut lose = |rule: Rule, says: String| losses.push(Loss { rule, says, line: None });
-    let lost: Vec<&str> = base.case_keys.difference(&patch.case_keys).map(String::as_str).collect();
-    if !lost.is_empty() {
-        lose(Rule::CaseRemoved, format!("cases lost: {}", lost.join(", ")));
+    let gone: Vec<&str> = base.case_keys.difference(&patch.case_keys).map(String::as_str).collect();
+    if !gone.is_empty() {
+        lose(Rule::CaseRemoved, format!("cases lost: {}", gone.join(", ")));
     }
     for (name, before) in &base.bounds {
         match patch.bounds.get(name) {

@@ -1,4 +1,5 @@
 use std::collections::{BTreeMap, BTreeSet};
+use std::slice::from_ref;
 
 use num_bigint::BigInt;
 
@@ -7,6 +8,11 @@ use crate::strength::card::{Assertion, Call, Card, Claim, Kind};
 use crate::strength::cards::CardSet;
 use crate::strength::delta::{Delta, compare, compare_beside, compare_files};
 use crate::strength::domain::{Argument, Domain, Origin, Strategy, Table};
+
+/// Name, base, patch, and the id that the vanished one continues under.
+type Continued<'t> = (&'t str, Vec<Card>, Vec<Card>, Option<&'t str>);
+/// Name, what the patch loads, what is said of it, and whether that is drift.
+type Loaded<'t> = (&'t str, &'t [(&'t str, &'t str)], &'t str, bool);
 
 /// A test with one assertion a text; each is told as the condition alone, reached without conditions.
 fn test(id: &str, asserts: &[&str]) -> Card {
@@ -213,9 +219,9 @@ fn a_helper_that_is_called_tells_its_demands_with_what_is_passed() {
         card.calls.push(Call { callee: PropId("t.py::check".into()), arguments, setup: Vec::new() });
         card
     };
-    let whole = compare(&[base.clone()], &[caller(), helper(&["got >= 0", "got <= 9"])]);
+    let whole = compare(from_ref(&base), &[caller(), helper(&["got >= 0", "got <= 9"])]);
     assert_eq!(whole.exit(), Exit::Clear, "{}", says(&whole));
-    let cut = compare(&[base.clone()], &[caller(), helper(&["got >= 0"])]);
+    let cut = compare(from_ref(&base), &[caller(), helper(&["got >= 0"])]);
     assert_eq!(says(&cut), "assertions 2 -> 0: lost \"assert clamp(v) <= 9\"");
     let mut conditional = caller();
     conditional.calls[0].setup.push("if slow".into());
@@ -243,7 +249,7 @@ fn without_claims_only_equal_text_keeps_an_assertion() {
 fn a_vanished_id_pairs_with_the_one_new_id_that_continues_it() {
     let old = || test("tests/test_a.py::test_x", &["a", "b"]);
     let named = |id: &str| Card { prop_id: PropId(id.into()), ..old() };
-    let table: [(&str, Vec<Card>, Vec<Card>, Option<&str>); 9] = [
+    let table: [Continued<'_>; 9] = [
         ("file moved", vec![old()], vec![named("tests/test_b.py::test_x")], Some("tests/test_b.py::test_x")),
         ("renamed with its body", vec![old()], vec![named("tests/test_a.py::test_z")], Some("tests/test_a.py::test_z")),
         ("wrapped in a class", vec![old()], vec![named("tests/test_a.py::TestA::test_x")], Some("tests/test_a.py::TestA::test_x")),
@@ -293,7 +299,7 @@ fn a_moved_property_is_compared_and_keeps_its_base_id() {
 #[test]
 fn fixture_bytes_that_a_check_loads_decide_drift_not_their_path() {
     let old = "tests/fixtures/a.json";
-    let table: [(&str, &[(&str, &str)], &str, bool); 6] = [
+    let table: [Loaded<'_>; 6] = [
         ("same", &[(old, "aaaa")], "", false),
         ("another one besides", &[(old, "aaaa"), ("tests/fixtures/b.json", "bbbb")], "", false),
         ("bytes changed", &[(old, "bbbb")], "fixture tests/fixtures/a.json: bytes aaaa -> bbbb", true),
@@ -345,10 +351,11 @@ fn file(cards: &[Card]) -> CardSet {
 fn card_files_compare_as_their_cards_do() {
     let strong = with_bounds(test("t.py::test_x", &["a", "b"]), "n", 0, 100);
     let weak = with_bounds(test("t.py::test_x", &["a"]), "n", 0, 99);
-    let (base, patch) = (file(&[strong.clone()]), file(&[weak.clone()]));
-    assert_eq!(rules(&compare_files(&base, &patch)), rules(&compare(&[strong.clone()], &[weak.clone()])));
+    let (strong, weak) = (&[strong], &[weak]);
+    let (base, patch) = (file(strong), file(weak));
+    assert_eq!(rules(&compare_files(&base, &patch)), rules(&compare(strong, weak)));
     assert_eq!(compare_files(&patch, &base).exit(), Exit::Clear);
-    assert_eq!(compare_files(&base, &base), compare(&[strong.clone()], &[strong]));
+    assert_eq!(compare_files(&base, &base), compare(strong, strong));
 }
 
 #[test]
@@ -396,9 +403,9 @@ fn cards_of_plain_fields_alone_are_compared_by_them() {
 fn the_record_names_schema_decision_and_exit() {
     let (x, y) = (test("t.py::test_x", &["a"]), test("t.py::test_y", &["a", "b"]));
     let table = [
-        (compare(&[x.clone()], &[x.clone()]), "strength_ok", 0),
-        (compare(&[y.clone()], &[Card { prop_id: y.prop_id.clone(), ..x.clone() }]), "reject", 2),
-        (compare(&[x.clone()], &[x, y]), "new_ids_separate_review", 3),
+        (compare(from_ref(&x), from_ref(&x)), "strength_ok", 0),
+        (compare(from_ref(&y), &[Card { prop_id: y.prop_id.clone(), ..x.clone() }]), "reject", 2),
+        (compare(from_ref(&x), &[x.clone(), y]), "new_ids_separate_review", 3),
     ];
     for (delta, decision, exit) in table {
         let text = delta.to_text();
@@ -412,7 +419,7 @@ fn the_record_names_schema_decision_and_exit() {
 #[test]
 fn a_proof_covers_only_what_was_compared() {
     let x = test("t.py::test_x", &["a"]);
-    let cleared = compare(&[x.clone()], &[x.clone()]).cleared().unwrap();
+    let cleared = compare(from_ref(&x), from_ref(&x)).cleared().unwrap();
     assert!(cleared.covers(&x.prop_id));
     assert!(!cleared.covers(&PropId("t.py::test_y".into())));
 }

@@ -61,7 +61,7 @@ fn words(findings: &[Finding], rule: Rule) -> String {
 fn a_completed_waiver_settles_every_finding_of_its_cards_and_keeps_their_words() {
     let findings = vec![weakened(Rule::AssertionRemoved), weakened(Rule::CaseRemoved)];
     let file = completed(&findings[0]);
-    let after = settled(&[file.clone()], findings);
+    let after = settled(std::slice::from_ref(&file), findings);
     assert_eq!(rules(&after), [Rule::Waived, Rule::Waived]);
     assert_eq!(after[0].says, [format!("assertion_removed, waived by {} ({SPEC})", file.0), "assertions 2 -> 1".into()]);
     assert_eq!(after[0].rule.exit(), Exit::Waived);
@@ -221,8 +221,9 @@ fn file_names_stay_in_the_folder_are_short_and_differ_with_the_cards() {
     for id in ids {
         let finding = Finding { property: Some(PropId(id.into())), ..weakened(Rule::AssertionRemoved) };
         let name = draft(&finding).unwrap().name;
-        assert!(name.len() <= 100 && name.ends_with(".md") && !name.starts_with(['-', '.']), "{name}");
-        assert!(name.trim_end_matches(".md").bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b)), "{name}");
+        let stem = name.strip_suffix(".md").unwrap();
+        assert!(name.len() <= 100 && !name.starts_with('-'), "{name}");
+        assert!(stem.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b)), "{name}");
     }
     let other = Finding { patch_card: Some(card(0)), ..weakened(Rule::AssertionRemoved) };
     assert_ne!(draft(&other).unwrap().name, draft(&weakened(Rule::AssertionRemoved)).unwrap().name);

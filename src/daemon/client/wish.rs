@@ -1,0 +1,116 @@
+//! Owns whether a command may ask a daemon, and whether it may start one.
+
+use std::env;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use crate::daemon::system;
+use crate::repo::Repo;
+
+/// What `SEEDGATE_DAEMON` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    /// Not in CI, not for repositories in temporary folders or on network file systems.
+    Auto,
+    /// Wherever it is safe.
+    On,
+    /// Never.
+    Off,
+}
+
+/// What may be done with the daemon; by default nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wishes {
+    asks: bool,
+    starts: bool,
+    audits: bool,
+}
+
+impl Wishes {
+    /// What this process was told, for a repository.
+    pub fn of_process(repo: &Repo) -> Self {
+        let audits = env::var_os("SEEDGATE_AUDIT").is_some_and(|value| value == "1");
+        let mode = mode(env::var_os("SEEDGATE_DAEMON").as_deref());
+        if mode == Mode::Off || !system::euid_owns(repo.git_dir()) || !system::euid_owns(repo.common_dir()) {
+            return Wishes { asks: false, starts: false, audits };
+        }
+        let place = repo.top().unwrap_or_else(|| repo.git_dir());
+        let asks = mode == Mode::On || !(is_ci(env::var_os("CI").as_deref()) || is_temporary(place));
+        Wishes { asks, starts: asks && (mode == Mode::On || !system::is_remote(repo.common_dir())), audits }
+    }
+
+    /// Whether a daemon is asked.
+    pub fn asks(&self) -> bool {
+        self.asks
+    }
+
+    /// Whether a daemon is started where there is none.
+    pub fn starts(&self) -> bool {
+        self.starts
+    }
+
+    /// Whether every remembered fact is computed again.
+    pub fn audits(&self) -> bool {
+        self.audits
+    }
+}
+
+fn mode(value: Option<&OsStr>) -> Mode {
+    match value.and_then(OsStr::to_str).map(str::to_ascii_lowercase).as_deref() {
+        Some("on" | "1" | "true" | "yes") => Mode::On,
+        Some("off" | "0" | "false" | "no") => Mode::Off,
+        _ => Mode::Auto,
+    }
+}
+
+fn is_ci(value: Option<&OsStr>) -> bool {
+    value.is_some_and(|value| !matches!(value.to_str(), Some("" | "0" | "false")))
+}
+
+/// Scratch repositories come by the hundred and go at once: none is worth a daemon.
+fn is_temporary(place: &Path) -> bool {
+    let named = ["/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/private/var/folders"].map(PathBuf::from);
+    let own = env::temp_dir();
+    let real = own.canonicalize().ok();
+    let own = Some(own).filter(|own| own.parent().is_some());
+    named.into_iter().chain(own).chain(real).any(|folder| place.starts_with(folder))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+    use std::path::Path;
+
+    use super::{Mode, is_ci, is_temporary, mode};
+
+    #[test]
+    fn the_variable_says_on_or_off_and_anything_else_is_auto() {
+        for (value, expected) in [
+            (Some("on"), Mode::On),
+            (Some("ON"), Mode::On),
+            (Some("off"), Mode::Off),
+            (Some("0"), Mode::Off),
+            (Some("auto"), Mode::Auto),
+            (Some(""), Mode::Auto),
+            (Some("maybe"), Mode::Auto),
+            (None, Mode::Auto),
+        ] {
+            assert_eq!(mode(value.map(OsStr::new)), expected, "{value:?}");
+        }
+    }
+
+    #[test]
+    fn ci_is_what_sets_ci() {
+        for (value, ci) in [(None, false), (Some(""), false), (Some("false"), false), (Some("true"), true), (Some("1"), true)] {
+            assert_eq!(is_ci(value.map(OsStr::new)), ci, "{value:?}");
+        }
+    }
+
+    #[test]
+    fn a_scratch_repository_is_temporary_and_a_home_is_not() {
+        assert!(is_temporary(Path::new("/tmp/x/r")));
+        assert!(is_temporary(&std::env::temp_dir().join("r")));
+        assert!(!is_temporary(Path::new("/home/me/tmp/r")));
+        assert!(!is_temporary(Path::new("/tmpfoo/r")));
+    }
+}
