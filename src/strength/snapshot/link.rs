@@ -112,9 +112,8 @@ impl<'l> Linker<'l> {
         let checks = !function.assertions.is_empty() || function.checks > 0;
         let leaned_on = match function.role {
             Role::Fixture => !self.is_collected() || checks,
-            Role::Plain => {
-                (checks || function.domain.is_declared()) && !collected::is_test_name(&function.name) && !self.is_bound_machine(function)
-            }
+            Role::Rules => !self.is_bound_machine(function),
+            Role::Plain => (checks || function.domain.is_declared()) && !collected::is_test_name(&function.name),
             Role::Assigned | Role::Machine => false,
         };
         leaned_on.then_some(Kind::Support)
