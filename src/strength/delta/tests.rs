@@ -27,6 +27,7 @@ fn test(id: &str, asserts: &[&str]) -> Card {
         assertions,
         claims,
         calls: Vec::new(),
+        parameters: Vec::new(),
         files: BTreeMap::new(),
         fixture_sha256: None,
         body_sha256: format!("body of {}", asserts.join("; ")),
@@ -199,6 +200,81 @@ fn fewer_assertions_hold_only_where_each_one_is_still_demanded() {
         assert_eq!(delta.exit() != Exit::Refused, held, "{name}: {}", says(&delta));
         assert_eq!(rules(&delta).iter().any(|(rule, id)| *rule == Rule::AssertionRemoved && id == "t.py::test_x"), !held, "{name}");
     }
+}
+
+#[test]
+fn a_demand_moves_only_to_where_its_names_mean_the_same() {
+    let of = |id: &str, asserts: &[&str], parameters: &[&str]| {
+        let parameters = parameters.iter().map(|name| (*name).to_owned()).collect();
+        Card { parameters, ..test(id, asserts) }
+    };
+    let drawn = |id: &str, asserts: &[&str], high: i32| with_bounds(of(id, asserts, &["n"]), "n", 0, high);
+    let given = |id: &str, asserts: &[&str]| of(id, asserts, &["cart"]);
+    let two = ["f(n) >= 0", "f(n) <= 9"];
+    let paid = ["cart.total() == 7", "cart.lines() == 2"];
+    let imported = ["shop.f(1) == 1", "shop.f(2) == len('ab')"];
+    let own = ["shop.f(1) == 1", "shop.f(2) == total(2)"];
+    let table = [
+        (
+            "drawn from the same",
+            vec![drawn("t.py::test_x", &two, 9)],
+            vec![drawn("t.py::test_x", &two[..1], 9), drawn("t.py::test_y", &two[1..], 9)],
+            true,
+        ),
+        (
+            "drawn from less",
+            vec![drawn("t.py::test_x", &two, 9)],
+            vec![drawn("t.py::test_x", &two[..1], 9), drawn("t.py::test_y", &two[1..], 5)],
+            false,
+        ),
+        (
+            "merged where it draws more",
+            vec![drawn("t.py::test_x", &two, 9)],
+            vec![drawn("t.py::test_x", &["f(n) >= 0 and f(n) <= 9"], 99)],
+            true,
+        ),
+        (
+            "the fixtures of one file",
+            vec![given("t.py::test_x", &paid)],
+            vec![given("t.py::test_x", &paid[..1]), given("t.py::test_y", &paid[1..])],
+            true,
+        ),
+        (
+            "those of another file",
+            vec![given("t.py::test_x", &paid)],
+            vec![given("t.py::test_x", &paid[..1]), given("u.py::test_y", &paid[1..])],
+            false,
+        ),
+        (
+            "imported names",
+            vec![test("t.py::test_x", &imported)],
+            vec![test("t.py::test_x", &imported[..1]), test("u.py::test_y", &imported[1..])],
+            true,
+        ),
+        (
+            "the instance of another class",
+            vec![test("t.py::A::test_x", &["self.f(1)", "self.f(2)"])],
+            vec![test("t.py::A::test_x", &["self.f(1)"]), test("t.py::B::test_y", &["self.f(2)"])],
+            false,
+        ),
+        (
+            "names of another file",
+            vec![test("t.py::test_x", &own)],
+            vec![test("t.py::test_x", &own[..1]), test("u.py::test_y", &own[1..])],
+            false,
+        ),
+    ];
+    for (name, base, patch, held) in table {
+        let delta = compare(&base, &patch);
+        assert_eq!(delta.exit() != Exit::Refused, held, "{name}: {}", says(&delta));
+    }
+}
+
+#[test]
+fn a_test_that_moves_with_its_file_gains_nothing_by_it() {
+    let base = [test("old.py::test_x", &["f(a) == 1", "g()"]), test("old.py::test_y", &["f(a) == 1"])];
+    let patch = [test("new.py::test_x", &["g()"]), test("new.py::test_y", &["f(a) == 1"])];
+    assert_eq!(rules(&compare(&base, &patch)), [(Rule::AssertionRemoved, "old.py::test_x".to_owned())]);
 }
 
 #[test]
