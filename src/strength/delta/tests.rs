@@ -355,6 +355,13 @@ fn a_vanished_id_pairs_with_the_one_new_id_that_continues_it() {
 }
 
 #[test]
+fn edited_tests_of_a_moved_folder_pair_by_file_and_name() {
+    let base = [test("old/test_a.py::test_x", &["a", "b"]), test("old/test_b.py::test_x", &["c", "d"])];
+    let patch = [test("new/test_a.py::test_x", &["a"]), test("new/test_b.py::test_x", &["c", "e"])];
+    assert_eq!(rules(&compare(&base, &patch)), [(Rule::AssertionRemoved, "old/test_a.py::test_x".to_owned())]);
+}
+
+#[test]
 fn files_that_swap_folders_pair_by_file_name_although_their_bodies_are_equal() {
     let at = |id: &str| test(id, &["a"]);
     let base = [at("old/test_a.py::test_empty"), at("old/test_b.py::test_empty")];
