@@ -202,72 +202,42 @@ fn fewer_assertions_hold_only_where_each_one_is_still_demanded() {
     }
 }
 
+fn asks(id: &str, asserts: &[&str], parameters: &[&str]) -> Card {
+    Card { parameters: parameters.iter().map(|name| (*name).to_owned()).collect(), ..test(id, asserts) }
+}
+
+/// Whether the base's first test keeps its second assertion when `home` is where it went.
+fn moves_to(base: &Card, home: Card) -> bool {
+    let mut left = base.clone();
+    left.assertions.truncate(1);
+    left.claims.retain(|claim| claim.assertion == 0);
+    compare(from_ref(base), &[left, home]).exit() != Exit::Refused
+}
+
+#[test]
+fn a_demand_on_a_drawn_argument_moves_only_to_where_the_same_is_drawn() {
+    let drawn = |id: &str, asserts: &[&str], high: i32| with_bounds(asks(id, asserts, &["n"]), "n", 0, high);
+    let two = ["f(n) >= 0", "f(n) <= 9"];
+    let base = drawn("t.py::test_x", &two, 9);
+    assert!(moves_to(&base, drawn("t.py::test_y", &two[1..], 9)));
+    assert!(!moves_to(&base, drawn("t.py::test_y", &two[1..], 5)));
+    let merged = drawn("t.py::test_x", &["f(n) >= 0 and f(n) <= 9"], 99);
+    assert_eq!(compare(&[base], &[merged]).exit(), Exit::Clear, "in the same test the domains are compared apart");
+}
+
 #[test]
 fn a_demand_moves_only_to_where_its_names_mean_the_same() {
-    let of = |id: &str, asserts: &[&str], parameters: &[&str]| {
-        let parameters = parameters.iter().map(|name| (*name).to_owned()).collect();
-        Card { parameters, ..test(id, asserts) }
-    };
-    let drawn = |id: &str, asserts: &[&str], high: i32| with_bounds(of(id, asserts, &["n"]), "n", 0, high);
-    let given = |id: &str, asserts: &[&str]| of(id, asserts, &["cart"]);
-    let two = ["f(n) >= 0", "f(n) <= 9"];
-    let paid = ["cart.total() == 7", "cart.lines() == 2"];
+    let fixture = ["cart.total() == 7", "cart.lines() == 2"];
+    let base = asks("t.py::test_x", &fixture, &["cart"]);
+    assert!(moves_to(&base, asks("t.py::test_y", &fixture[1..], &["cart"])), "the fixtures of one file");
+    assert!(!moves_to(&base, asks("u.py::test_y", &fixture[1..], &["cart"])), "those of another file");
     let imported = ["shop.f(1) == 1", "shop.f(2) == len('ab')"];
+    assert!(moves_to(&test("t.py::test_x", &imported), test("u.py::test_y", &imported[1..])), "imported names");
     let own = ["shop.f(1) == 1", "shop.f(2) == total(2)"];
-    let table = [
-        (
-            "drawn from the same",
-            vec![drawn("t.py::test_x", &two, 9)],
-            vec![drawn("t.py::test_x", &two[..1], 9), drawn("t.py::test_y", &two[1..], 9)],
-            true,
-        ),
-        (
-            "drawn from less",
-            vec![drawn("t.py::test_x", &two, 9)],
-            vec![drawn("t.py::test_x", &two[..1], 9), drawn("t.py::test_y", &two[1..], 5)],
-            false,
-        ),
-        (
-            "merged where it draws more",
-            vec![drawn("t.py::test_x", &two, 9)],
-            vec![drawn("t.py::test_x", &["f(n) >= 0 and f(n) <= 9"], 99)],
-            true,
-        ),
-        (
-            "the fixtures of one file",
-            vec![given("t.py::test_x", &paid)],
-            vec![given("t.py::test_x", &paid[..1]), given("t.py::test_y", &paid[1..])],
-            true,
-        ),
-        (
-            "those of another file",
-            vec![given("t.py::test_x", &paid)],
-            vec![given("t.py::test_x", &paid[..1]), given("u.py::test_y", &paid[1..])],
-            false,
-        ),
-        (
-            "imported names",
-            vec![test("t.py::test_x", &imported)],
-            vec![test("t.py::test_x", &imported[..1]), test("u.py::test_y", &imported[1..])],
-            true,
-        ),
-        (
-            "the instance of another class",
-            vec![test("t.py::A::test_x", &["self.f(1)", "self.f(2)"])],
-            vec![test("t.py::A::test_x", &["self.f(1)"]), test("t.py::B::test_y", &["self.f(2)"])],
-            false,
-        ),
-        (
-            "names of another file",
-            vec![test("t.py::test_x", &own)],
-            vec![test("t.py::test_x", &own[..1]), test("u.py::test_y", &own[1..])],
-            false,
-        ),
-    ];
-    for (name, base, patch, held) in table {
-        let delta = compare(&base, &patch);
-        assert_eq!(delta.exit() != Exit::Refused, held, "{name}: {}", says(&delta));
-    }
+    assert!(!moves_to(&test("t.py::test_x", &own), test("u.py::test_y", &own[1..])), "names of another file");
+    let instance = ["self.f(1)", "self.f(2)"];
+    assert!(moves_to(&test("t.py::A::test_x", &instance), test("t.py::A::test_y", &instance[1..])), "the instance of one class");
+    assert!(!moves_to(&test("t.py::A::test_x", &instance), test("t.py::B::test_y", &instance[1..])), "that of another class");
 }
 
 #[test]
