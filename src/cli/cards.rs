@@ -139,7 +139,7 @@ fn show(args: &Show) -> Result<Exit, Failure> {
 
 fn measure(rev: &str) -> Result<Inventory, Failure> {
     let repo = open()?;
-    let facts = cli::facts(false);
+    let facts = cli::remembered();
     let inventory = match rev {
         "index" => inventory::of_index(&repo, &facts)?,
         rev => inventory::of_commit(&repo, &repo.resolve(rev)?, &facts)?,

@@ -4,6 +4,7 @@ mod cards;
 mod check;
 mod completions;
 mod daemon;
+mod demo;
 mod digest;
 mod hook;
 mod init;
@@ -24,6 +25,7 @@ use crate::daemon::client::Warm;
 use crate::finding::Exit;
 use crate::gate::GateError;
 use crate::gate::facts::Facts;
+use crate::gate::facts::memo::Memo;
 use crate::gate::run::{self, Outcome, Subject};
 use crate::repo::{Environment, Repo, RepoError};
 use crate::report;
@@ -61,6 +63,7 @@ enum Command {
     Digest(digest::Args),
     Hook(hook::Args),
     Completions(completions::Args),
+    Demo(demo::Args),
 }
 
 /// Why a command ended without its answer, in one sentence, with the exit it asks for.
@@ -120,6 +123,7 @@ fn answer(args: Vec<OsString>) -> u8 {
         Command::Partition(args) => partition::run(&args),
         Command::Digest(args) => digest::run(&args),
         Command::Completions(args) => Ok(completions::run(&args)),
+        Command::Demo(args) => demo::run(&args),
         Command::Hook(args) => return hook::run(&args),
     };
     let exit = done.unwrap_or_else(|failure| {
@@ -143,6 +147,11 @@ fn environment() -> Result<Environment, Failure> {
 /// Memo and daemon as the user wishes them: neither when `cold`.
 fn warm(repo: &Repo, cold: bool) -> Warm {
     if cold { Warm::cold(repo) } else { Warm::of(repo) }
+}
+
+/// Facts with the memo behind them, for commands that nobody waits for in a commit.
+fn remembered() -> Facts {
+    Facts::layered(Memo::of_user(), None)
 }
 
 /// Judges, with a progress line for long work.

@@ -113,7 +113,7 @@ fn chosen<'f>(args: &New, open: &'f [Finding]) -> Result<Vec<&'f Finding>, Failu
 }
 
 fn findings(repo: &Repo, base: Option<&str>, head: &str) -> Result<Vec<Finding>, Failure> {
-    let facts = cli::facts(false);
+    let facts = cli::remembered();
     let judgements = match base {
         Some(base) => {
             let commits = repo.range(&repo.resolve(base)?, &repo.resolve(head)?)?;
