@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod changes;
+mod demo;
 mod digest;
 mod facts;
 mod hook_view;
