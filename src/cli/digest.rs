@@ -2,12 +2,11 @@
 
 use std::ffi::OsString;
 
-use crate::cli::{Failure, environment, paths};
+use crate::cli::{self, Failure, environment, paths};
 use crate::digest::{self, DigestError, FolderDigest};
 use crate::finding::Exit;
 use crate::gate::digests;
 use crate::gate::facts::Facts;
-use crate::gate::facts::memo::Memo;
 use crate::repo::{Environment, Repo};
 use crate::report;
 use crate::tree::{Overlay, RepoPath};
@@ -68,7 +67,7 @@ fn on_disk(repo: &Repo, dir: &[u8]) -> Result<FolderDigest, Failure> {
 }
 
 fn committed(environment: &Environment, repo: &Repo, dir: &[u8], rev: Option<&str>) -> Result<FolderDigest, Failure> {
-    let facts = Facts::layered(Memo::of_user(), None);
+    let facts = cli::remembered();
     let commit = rev.map_or_else(|| repo.head(), |rev| repo.resolve(rev).map(Some))?;
     let base = repo.tree(commit.as_ref())?;
     let changes = if rev.is_some() { Vec::new() } else { repo.staged(commit.as_ref())? };

@@ -1,5 +1,6 @@
 //! Owns the command line: one file a command, no logic.
 
+mod cards;
 mod check;
 mod completions;
 mod daemon;
@@ -11,6 +12,7 @@ mod paths;
 mod split;
 mod status;
 mod uninstall;
+mod waiver;
 
 use std::ffi::OsString;
 use std::panic;
@@ -22,6 +24,7 @@ use crate::daemon::client::Warm;
 use crate::finding::Exit;
 use crate::gate::GateError;
 use crate::gate::facts::Facts;
+use crate::gate::facts::memo::Memo;
 use crate::gate::run::{self, Outcome, Subject};
 use crate::repo::{Environment, Repo, RepoError};
 use crate::report;
@@ -47,6 +50,10 @@ Exit codes: 0 clear, 2 refused, 3 review (only new tests), 4 waived (a human mer
 enum Command {
     Check(check::Args),
     Split(split::Args),
+    #[command(subcommand)]
+    Cards(cards::Command),
+    #[command(subcommand)]
+    Waiver(waiver::Command),
     Status(status::Args),
     Init(init::Args),
     Uninstall(uninstall::Args),
@@ -105,6 +112,8 @@ fn answer(args: Vec<OsString>) -> u8 {
     let done = match cli.command {
         Command::Check(args) => check::run(&args),
         Command::Split(args) => split::run(&args),
+        Command::Cards(command) => cards::run(&command),
+        Command::Waiver(command) => waiver::run(&command),
         Command::Status(args) => status::run(&args),
         Command::Init(args) => init::run(&args),
         Command::Uninstall(args) => uninstall::run(&args),
@@ -135,6 +144,11 @@ fn environment() -> Result<Environment, Failure> {
 /// Memo and daemon as the user wishes them: neither when `cold`.
 fn warm(repo: &Repo, cold: bool) -> Warm {
     if cold { Warm::cold(repo) } else { Warm::of(repo) }
+}
+
+/// Facts with the memo behind them, for commands that nobody waits for in a commit.
+fn remembered() -> Facts {
+    Facts::layered(Memo::of_user(), None)
 }
 
 /// Judges, with a progress line for long work.

@@ -1,8 +1,7 @@
 //! `seedgate status`: how this repository stands.
 
-use crate::cli::{Failure, environment, open};
+use crate::cli::{self, Failure, environment, open};
 use crate::finding::Exit;
-use crate::gate::facts::Facts;
 use crate::gate::overview;
 use crate::repo::hooks::{self, Place};
 use crate::report::{self, Standing};
@@ -24,7 +23,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let repo = open()?;
     let hooks = hooks::state(&Place::find(&environment()?)?)?;
     let live = hooks.iter().all(hooks::HookState::is_live);
-    let standing = Standing { hooks, overview: overview::of(&repo, &Facts::cold())? };
+    let facts = cli::remembered();
+    let standing = Standing { hooks, overview: overview::of(&repo, &facts)? };
+    facts.flush();
     report::out(&if args.json {
         report::json(&report::status_json(&standing))
     } else {

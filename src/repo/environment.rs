@@ -66,6 +66,20 @@ const KEPT: &[&str] = &[
     "GIT_COMMITTER_DATE",
 ];
 
+/// Those of them that hold one path, which may be relative to the working directory.
+const ONE_PATH: &[&str] = &[
+    "GIT_DIR",
+    "GIT_COMMON_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_QUARANTINE_PATH",
+    "GIT_SHALLOW_FILE",
+    "GIT_EXEC_PATH",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+];
+
 impl Environment {
     /// What this process was told.
     ///
@@ -98,9 +112,22 @@ impl Environment {
         self.get(name).is_some_and(|value| !matches!(value.to_str(), Some("0" | "false" | "no" | "off")))
     }
 
-    /// What a git child may know of it.
-    pub(super) fn kept(&self) -> impl Iterator<Item = (&str, &OsStr)> {
-        self.git.iter().filter(|(name, _)| is_kept(name)).map(|(name, value)| (name.as_str(), value.as_os_str()))
+    /// What a git child may know of it, wherever that works.
+    pub(super) fn kept(&self) -> impl Iterator<Item = (&str, OsString)> {
+        self.git.iter().filter(|(name, _)| is_kept(name)).map(|(name, value)| {
+            let value = match name.as_str() {
+                _ if value.is_empty() => value.clone(),
+                name if ONE_PATH.contains(&name) => self.cwd.join(value).into(),
+                "GIT_ALTERNATE_OBJECT_DIRECTORIES" => self.every_path(value),
+                _ => value.clone(),
+            };
+            (name.as_str(), value)
+        })
+    }
+
+    /// A list of paths, each made absolute; a list that cannot be written so stays as it is.
+    fn every_path(&self, list: &OsStr) -> OsString {
+        std::env::join_paths(std::env::split_paths(list).map(|path| self.cwd.join(path))).unwrap_or_else(|_| list.to_owned())
     }
 }
 

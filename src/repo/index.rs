@@ -115,10 +115,22 @@ impl Index {
     fn skim(&mut self) -> Result<usize, Fault> {
         let end = self.bytes.len() - self.width;
         let (mut at, mut unusual) = (HEADER, 0);
-        for _ in 0..self.count {
+        let mut left = self.count;
+        while left > 0 {
+            let (flags, next, passed) = match self.width {
+                20 if self.version < 4 => skim_common::<{ STAT + 20 + 2 }>(&self.bytes[..end], at, left),
+                32 if self.version < 4 => skim_common::<{ STAT + 32 + 2 }>(&self.bytes[..end], at, left),
+                _ => (0, at, 0),
+            };
+            unusual |= flags & STAGES;
+            (at, left) = (next, left - passed);
+            if left == 0 {
+                break;
+            }
             let spot = self.spot(at)?;
             unusual |= (spot.flags & STAGES) | (spot.more & INTENT_TO_ADD);
             at = self.after(at, &spot)?;
+            left -= 1;
             if at > end {
                 return Err("its entries run into its checksum");
             }
@@ -249,6 +261,24 @@ impl Index {
         }
         Ok(start..names.len())
     }
+}
+
+/// Passes over up to `count` entries without extended flags and with short paths, which nearly all are, as fast as can be: every commit waits for
+/// it. Gives all their flags in one, where the next entry begins, and how many were passed over.
+fn skim_common<const FIXED: usize>(bytes: &[u8], at: usize, count: usize) -> (u16, usize, usize) {
+    let (mut rest, mut all) = (&bytes[at.min(bytes.len())..], 0);
+    for passed in 0..count {
+        let Some(entry) = rest.first_chunk::<FIXED>() else { return (all, bytes.len() - rest.len(), passed) };
+        let flags = u16::from_be_bytes([entry[FIXED - 2], entry[FIXED - 1]]);
+        let length = flags & LENGTH;
+        let after = rest.get((FIXED + usize::from(length) + 8) & !7..);
+        let Some(after) = after.filter(|_| flags & EXTENDED == 0 && length != LENGTH) else {
+            return (all, bytes.len() - rest.len(), passed);
+        };
+        all |= flags;
+        rest = after;
+    }
+    (all, bytes.len() - rest.len(), count)
 }
 
 /// Entries of one path follow each other only as the stages of a conflict.

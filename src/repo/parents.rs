@@ -16,19 +16,24 @@ pub(super) fn pending(repo: &Repo) -> Result<Pending, RepoError> {
         let replaced = commit(&repo.store, &repo.shallow, &repo.store.id(&head)?)?;
         return Ok(Pending { parents: replaced.parents, amend: true });
     }
-    let mut parents = vec![head];
     let recorded = merge_heads(repo)?;
+    if !recorded.is_empty() {
+        let parents = distinct(head, recorded);
+        return Ok(Pending { parents: if is_forced(repo) { parents } else { independent(repo, &parents)? }, amend: false });
+    }
     // A commit command knows its merge from MERGE_HEAD alone; the variable would be somebody's invention.
-    let told = if recorded.is_empty() && !matches!(caller, Caller::Commit { .. }) { told_heads(repo) } else { Vec::new() };
-    for other in recorded.into_iter().chain(told) {
+    let told = if matches!(caller, Caller::Commit { .. }) { Vec::new() } else { told_heads(repo) };
+    Ok(Pending { parents: distinct(head, told), amend: false })
+}
+
+fn distinct(head: Oid, others: Vec<Oid>) -> Vec<Oid> {
+    let mut parents = vec![head];
+    for other in others {
         if !parents.contains(&other) {
             parents.push(other);
         }
     }
-    if parents.len() > 1 && !is_forced(repo) {
-        parents = independent(repo, &parents)?;
-    }
-    Ok(Pending { parents, amend: false })
+    parents
 }
 
 impl Repo {

@@ -97,7 +97,7 @@ impl Plumbing {
     /// Finds git, for the repository that the environment names.
     pub(super) fn find(environment: &Environment) -> Result<Self, RepoError> {
         let program = program(std::env::var_os("PATH").as_deref(), &environment.cwd).ok_or(RepoError::NoGit)?;
-        let variables = environment.kept().map(|(name, value)| (name.into(), value.to_owned())).collect();
+        let variables = environment.kept().map(|(name, value)| (name.into(), value)).collect();
         Ok(Plumbing { program, directory: environment.cwd.clone(), variables })
     }
 

@@ -189,20 +189,11 @@ fn row_entry(row: &Row<'_>) -> Result<Entry, Stop> {
 pub(super) fn symlinks(store: &Store, file: &Path) -> Result<Vec<(RepoPath, Entry)>, RepoError> {
     let index = Index::read(file, store.format.width())?;
     if index.entries != Entries::Whole {
-        return links_by_git(store);
+        let link = |change: Change| Some((change.path, change.new.filter(|entry| entry.mode == Mode::Symlink)?));
+        return Ok(by_git(store, None)?.into_iter().filter_map(link).collect());
     }
     let links = index.symlinks().map_err(|says| RepoError::Index { file: file.to_owned(), says: says.to_owned() })?;
     Ok(links.into_iter().map(|(path, id)| (path, Entry { mode: Mode::Symlink, oid: id.into() })).collect())
-}
-
-fn links_by_git(store: &Store) -> Result<Vec<(RepoPath, Entry)>, RepoError> {
-    let text = store.git()?.run(&["ls-files", "--stage", "-z", "--full-name"], None)?.success()?;
-    let links = text.split(|b| *b == 0).filter_map(|line| line.strip_prefix(b"120000 "));
-    let link = |line: &[u8]| {
-        let (id, path) = (line.split(|b| *b == b' ').next()?, line.splitn(2, |b| *b == b'\t').nth(1)?);
-        Some((RepoPath::new(path), Entry { mode: Mode::Symlink, oid: Id::from_hex(id)?.into() }))
-    };
-    links.map(link).collect::<Option<_>>().ok_or_else(|| RepoError::Git("ls-files printed what cannot be read".into()))
 }
 
 /// As git tells it, for an index that only git can read.

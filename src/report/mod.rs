@@ -5,6 +5,7 @@ mod listing;
 mod progress;
 mod setup;
 mod status;
+mod strength;
 mod style;
 mod text;
 
@@ -15,6 +16,7 @@ pub use listing::{digest_json, folder, partition_json, partition_text};
 pub use progress::Progress;
 pub use setup::{installed, undone};
 pub use status::{Standing, status_json, status_text};
+pub use strength::{card_text, checked_text, delta_text, drafted_text, waivers_text};
 pub use style::Style;
 pub use text::{plural, verdict as verdict_text};
 
@@ -49,6 +51,11 @@ pub fn out_style() -> Style {
 /// The style for standard error.
 pub fn err_style() -> Style {
     Style::detect(std::io::stderr().is_terminal())
+}
+
+/// Pretty JSON of anything that has a form of its own, with a closing line feed.
+pub fn json_of(value: &impl serde::Serialize) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
 }
 
 /// Pretty JSON with a closing line feed.

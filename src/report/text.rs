@@ -108,7 +108,7 @@ fn fresh(text: &mut String, new: &[&Finding], style: Style) {
 }
 
 /// One line of a text that may come from the repository: nothing in it moves the cursor or breaks the line.
-fn line_of(text: &str) -> String {
+pub(super) fn line_of(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 

@@ -32,6 +32,25 @@ pub struct Assertion {
     pub line: u32,
 }
 
+/// Texts of assertions, each as often as it stands there.
+pub(super) struct Texts<'a>(BTreeMap<&'a str, usize>);
+
+impl<'a> Texts<'a> {
+    pub(super) fn of(assertions: &'a [Assertion]) -> Self {
+        let mut texts = BTreeMap::new();
+        for assertion in assertions {
+            *texts.entry(assertion.text.as_str()).or_default() += 1;
+        }
+        Texts(texts)
+    }
+
+    /// Takes one out, if it is there.
+    pub(super) fn take(&mut self, text: &str) -> bool {
+        let left = self.0.get_mut(text).filter(|left| **left > 0);
+        left.map(|left| *left -= 1).is_some()
+    }
+}
+
 /// One condition that an assertion demands, told so that it can be recognised in another function: conjunctions are split, unittest's
 /// methods are spelt as conditions, names bound once are replaced by what they are bound to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -159,10 +178,9 @@ impl Card {
     /// One card for the same id defined twice (in both arms of an `if`, say): only what both of them hold.
     #[must_use]
     pub fn weaker_of(self, other: Card) -> Card {
-        let mut theirs: Vec<&str> = other.assertions.iter().map(|a| a.text.as_str()).collect();
-        let both = |a: &Assertion| theirs.iter().position(|text| *text == a.text).map(|at| theirs.swap_remove(at)).is_some();
+        let mut theirs = Texts::of(&other.assertions);
         let mut assertions = self.assertions.clone();
-        assertions.retain(both);
+        assertions.retain(|assertion| theirs.take(&assertion.text));
         let same_files = self.files == other.files;
         Card {
             kind: if self.kind == other.kind { self.kind } else { Kind::Test },
@@ -184,5 +202,5 @@ fn id_parts(id: &PropId) -> (&str, &str) {
     let text = id.0.as_str();
     let file = |at: &usize| text[..*at].rsplit('/').next().is_some_and(|name| name.contains('.'));
     let cut = text.match_indices("::").map(|(at, _)| at).find(file).or_else(|| text.find("::"));
-    cut.map_or((text, text), |at| (&text[..at], &text[at + 2..]))
+    cut.map_or(("", text), |at| (&text[..at], &text[at + 2..]))
 }

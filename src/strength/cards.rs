@@ -124,16 +124,8 @@ impl CardSet {
     /// # Errors
     /// [`CardsError::Unknown`], or [`CardsError::Ambiguous`] with every id that it could mean.
     pub fn find(&self, name: &str) -> Result<&Card, CardsError> {
-        if let Some(card) = self.cards.get(&PropId(name.to_owned())) {
-            return Ok(card);
-        }
-        let ends = |id: &PropId| id.0.strip_suffix(name).is_some_and(|before| before.ends_with("::") || before.ends_with('/'));
-        let found: Vec<&Card> = self.cards.values().filter(|card| ends(&card.prop_id)).collect();
-        match found.as_slice() {
-            [] => Err(CardsError::Unknown(name.to_owned())),
-            [one] => Ok(one),
-            many => Err(CardsError::Ambiguous { name: name.to_owned(), candidates: many.iter().map(|c| c.prop_id.0.clone()).collect() }),
-        }
+        let id = named(name, self.cards.keys())?;
+        self.cards.get(id).ok_or_else(|| CardsError::Unknown(name.to_owned()))
     }
 
     /// The file: schema first, cards by id, one final newline.
@@ -164,6 +156,21 @@ impl CardSet {
             set.stated.insert(id, stated);
         }
         Ok(set)
+    }
+}
+
+/// The one of the ids that a whole id or an unambiguous short one means.
+///
+/// # Errors
+/// [`CardsError::Unknown`], or [`CardsError::Ambiguous`] with every id that it could mean.
+pub fn named<'i>(name: &str, ids: impl IntoIterator<Item = &'i PropId>) -> Result<&'i PropId, CardsError> {
+    let ends = |id: &PropId| id.0.strip_suffix(name).is_some_and(|before| before.ends_with("::") || before.ends_with('/'));
+    let meant: BTreeSet<&PropId> = ids.into_iter().filter(|id| id.0 == name || ends(id)).collect();
+    let exact = meant.iter().find(|id| id.0 == name);
+    match (exact, meant.first(), meant.len()) {
+        (Some(id), ..) | (None, Some(id), 1) => Ok(id),
+        (None, None, _) => Err(CardsError::Unknown(name.to_owned())),
+        _ => Err(CardsError::Ambiguous { name: name.to_owned(), candidates: meant.iter().map(|id| id.0.clone()).collect() }),
     }
 }
 

@@ -5,5 +5,6 @@ pub mod cards;
 pub mod delta;
 pub mod domain;
 pub mod languages;
+pub mod record;
 pub mod snapshot;
 pub mod waiver;

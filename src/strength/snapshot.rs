@@ -1,10 +1,19 @@
 //! Owns the way from modules to cards: ids get their path, names their definition, cards their fixture bytes.
 
+mod collected;
+mod files;
+mod link;
+mod resolve;
+
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::finding::PropId;
 use crate::settings::Settings;
 use crate::strength::card::Card;
 use crate::strength::languages::{Module, Unreadable};
+use crate::strength::snapshot::link::Linker;
+use crate::strength::snapshot::resolve::Resolver;
 use crate::tree::{RepoPath, TreeError};
 
 /// Why a file has no cards.
@@ -54,11 +63,23 @@ pub trait Source {
 ///
 /// # Errors
 /// [`SnapshotError::Unreadable`] when the file does not parse.
-pub fn cards(_path: &RepoPath, _source: &dyn Source) -> Result<Vec<Card>, SnapshotError> {
-    Ok(Vec::new())
+pub fn cards(path: &RepoPath, source: &dyn Source) -> Result<Vec<Card>, SnapshotError> {
+    let Some(module) = source.module(path)? else { return Ok(Vec::new()) };
+    let resolver = Resolver::new(source);
+    let mut by_id: BTreeMap<PropId, Card> = BTreeMap::new();
+    for card in Linker::new(path, &module, &resolver)?.cards()? {
+        let card = match by_id.remove(&card.prop_id) {
+            Some(twin) => twin.weaker_of(card),
+            None => card,
+        };
+        by_id.insert(card.prop_id.clone(), card);
+    }
+    let mut cards: Vec<Card> = by_id.into_values().collect();
+    cards.sort_by(|a, b| (a.line, &a.prop_id).cmp(&(b.line, &b.prop_id)));
+    Ok(cards)
 }
 
 /// Whether the runner collects tests from a file of this name, so that it must be readable.
-pub fn is_collected(_path: &RepoPath) -> bool {
-    false
+pub fn is_collected(path: &RepoPath) -> bool {
+    collected::is_file(path)
 }

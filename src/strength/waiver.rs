@@ -38,6 +38,33 @@ pub struct Found {
 }
 
 impl Found {
+    /// A waiver that is not in the tree yet; what it names is looked up there.
+    ///
+    /// # Errors
+    /// When the tree cannot be read.
+    pub fn of_text(path: &RepoPath, text: &str, tree: &dyn Tree) -> Result<Self, TreeError> {
+        Found::new(path, Waiver::parse(text), tree)
+    }
+
+    fn new(path: &RepoPath, read: Result<Waiver, Broken>, tree: &dyn Tree) -> Result<Self, TreeError> {
+        let faults = read.as_ref().map_or(Ok(Vec::new()), |waiver| waiver.faults(tree))?;
+        Ok(Found { path: path.clone(), read, faults })
+    }
+
+    /// Why it settles none of these findings; nothing when it settles one.
+    pub fn objections(&self, findings: &[Finding]) -> Vec<Broken> {
+        self.against(&findings.iter().map(Claim::of).collect::<Vec<_>>())
+    }
+
+    fn against(&self, claims: &[Option<Claim>]) -> Vec<Broken> {
+        let mut faults = self.faults.clone();
+        match &self.read {
+            Err(broken) => faults.push(broken.clone()),
+            Ok(waiver) => faults.extend(mismatch(waiver, claims).into_iter().map(|says| Broken::at(1, says))),
+        }
+        faults
+    }
+
     fn valid(&self) -> Option<&Waiver> {
         self.read.as_ref().ok().filter(|_| self.faults.is_empty())
     }
@@ -54,7 +81,8 @@ impl Claim {
     /// `None` when no waiver can settle the finding.
     fn of(finding: &Finding) -> Option<Self> {
         let base = finding.base_card.as_ref()?;
-        if finding.rule.exit() != Exit::Refused || NEVER.contains(&finding.rule) {
+        let settled = finding.rule == Rule::Waived;
+        if !settled && finding.rule.exit() != Exit::Refused || NEVER.contains(&finding.rule) {
             return None;
         }
         let fixture = || base.get("fixture").and_then(Json::as_str).map(|path| Subject::Fixture(path.to_owned()));
@@ -114,9 +142,7 @@ pub fn list(tree: &dyn Tree) -> Result<Vec<Found>, TreeError> {
 pub fn read(tree: &dyn Tree, path: &RepoPath) -> Result<Option<Found>, TreeError> {
     let Some(entry) = tree.entry(path)? else { return Ok(None) };
     let text = if in_folder(path) { text(tree, path, &entry)? } else { Err(Broken::at(1, format!("waivers are files {FOLDER}/NAME.md"))) };
-    let read = text.and_then(|text| Waiver::parse(&text));
-    let faults = read.as_ref().map_or(Ok(Vec::new()), |waiver| waiver.faults(tree))?;
-    Ok(Some(Found { path: path.clone(), read, faults }))
+    Ok(Some(Found::new(path, text.and_then(|text| Waiver::parse(&text)), tree)?))
 }
 
 #[derive(Default)]
@@ -157,7 +183,7 @@ fn files(card: Option<&Table>) -> BTreeMap<&str, &str> {
 }
 
 /// Whether a path is that of a waiver; the folder may hold a README.
-fn in_folder(path: &RepoPath) -> bool {
+pub fn in_folder(path: &RepoPath) -> bool {
     path.parent() == FOLDER.as_bytes() && path.name().ends_with(b".md") && !path.name().eq_ignore_ascii_case(b"readme.md")
 }
 
@@ -196,11 +222,7 @@ fn waived(finding: Finding, found: &Found) -> Finding {
 
 /// The finding about a waiver of the change that is not honoured, and why.
 fn invalid(found: &Found, claims: &[Option<Claim>]) -> Option<Finding> {
-    let mut faults = found.faults.clone();
-    match &found.read {
-        Err(broken) => faults.push(broken.clone()),
-        Ok(waiver) => faults.extend(mismatch(waiver, claims).into_iter().map(|says| Broken::at(1, says))),
-    }
+    let faults = found.against(claims);
     let line = faults.first()?.line;
     let mut finding = Finding::new(Rule::WaiverInvalid);
     finding.path = Some(found.path.to_string());

@@ -1,9 +1,14 @@
 //! The integration tests, in one binary.
+#![cfg(test)]
 
 mod daemon;
+mod changes;
 mod digest;
 mod facts;
+mod hook_view;
+mod index_file;
 mod partition;
+mod pushes;
 mod repo;
-#[cfg(test)]
 mod sandbox;
+mod strength;

@@ -48,6 +48,12 @@ impl Sandbox {
         command
     }
 
+    /// Runs a program, which must succeed.
+    pub(crate) fn run(&self, program: &str, arguments: &[&str]) {
+        let status = self.command(program).args(arguments).status().expect("a process");
+        assert!(status.success(), "{program} {arguments:?}");
+    }
+
     /// Runs git, which must succeed, and gives what it printed.
     pub(crate) fn git<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Vec<u8> {
         self.git_with(arguments, &[], b"")

@@ -1,7 +1,7 @@
 //! Owns whether a check still asserts what it asserted on the base: here, in a helper, or in another test of the same change.
 
 use crate::finding::Rule;
-use crate::strength::card::{Card, Kind};
+use crate::strength::card::{Card, Kind, Texts};
 use crate::strength::delta::claims::{self, Demands};
 use crate::strength::delta::pairing::{Pair, Sides};
 use crate::strength::delta::{Compared, Loss};
@@ -44,11 +44,11 @@ impl<'c> Ledger<'c> {
     /// Texts of the base's assertions that are not demanded any more.
     fn lost(&mut self, base: &Card, patch: &Card) -> Vec<String> {
         let mut here = claims::of_card(patch, self.sides.patch).unwrap_or_default();
-        let mut texts: Vec<&str> = patch.assertions.iter().map(|a| a.text.as_str()).collect();
+        let mut texts = Texts::of(&patch.assertions);
         let mut lost = Vec::new();
         for (assertion, demands) in base.assertions.iter().zip(claims::of_assertions(base)) {
             let kept = if demands.is_empty() {
-                texts.iter().position(|text| *text == assertion.text).map(|at| texts.swap_remove(at)).is_some()
+                texts.take(&assertion.text)
             } else {
                 let missing: Vec<_> = demands.iter().filter(|demand| !claims::take(&mut here, demand)).collect();
                 missing.is_empty() || self.take_elsewhere(&missing)

@@ -1,7 +1,9 @@
 //! Owns what a card provably demands: its claims, one for each row, with those of the helpers it calls.
 
-use std::collections::BTreeMap;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::digest;
 use crate::strength::card::{Call, Card, Claim};
 use crate::strength::cards::CardSet;
 use crate::strength::delta::tokens;
@@ -21,16 +23,23 @@ pub(super) struct Demand {
     setup: Vec<String>,
 }
 
+/// What is rendered of a card with more claims times tables than this: nothing.
+const MOST_PAIRS: usize = 5_000_000;
+
 /// Demands, each as often as it is made.
 pub(super) type Demands = BTreeMap<Demand, usize>;
 
 /// What each assertion of a card demands itself, by position; empty where the language does not tell.
 pub(super) fn of_assertions(card: &Card) -> Vec<Vec<Demand>> {
     let mut demands = vec![Vec::new(); card.assertions.len()];
+    if is_too_large(card) {
+        return demands;
+    }
+    let tables = Tables::of(card);
     let mut told = 0;
     for claim in &card.claims {
         let Some(of_one) = demands.get_mut(claim.assertion) else { continue };
-        let all = rows(&written(claim), &card.domain.tables);
+        let all = rows(&written(claim), &tables);
         told += all.len();
         if told <= MOST_DEMANDS {
             of_one.extend(all);
@@ -64,10 +73,18 @@ pub(super) fn take_times(demands: &mut Demands, demand: &Demand, times: usize) {
     }
 }
 
+fn is_too_large(card: &Card) -> bool {
+    card.claims.len().saturating_mul(card.domain.tables.len()) > MOST_PAIRS
+}
+
 fn within(card: &Card, side: &CardSet, depth: usize) -> Option<Vec<Demand>> {
     let mut all = Vec::new();
+    if is_too_large(card) {
+        return None;
+    }
+    let tables = Tables::of(card);
     let mut tell = |demand: &Demand| {
-        all.extend(rows(demand, &card.domain.tables));
+        all.extend(rows(demand, &tables));
         (all.len() <= MOST_DEMANDS).then_some(())
     };
     for claim in &card.claims {
@@ -103,40 +120,55 @@ fn replace(demand: &Demand, values: &BTreeMap<&str, &str>) -> Demand {
     Demand { text: told(&demand.text), setup: demand.setup.iter().map(told).collect() }
 }
 
+/// The tables of a card, and a word for all of them that is made at most once.
+struct Tables<'c> {
+    all: &'c [Table],
+    word: OnceCell<String>,
+}
+
+impl<'c> Tables<'c> {
+    fn of(card: &'c Card) -> Self {
+        Tables { all: &card.domain.tables, word: OnceCell::new() }
+    }
+
+    /// Equal words mean equal tables.
+    fn word(&self) -> &str {
+        self.word.get_or_init(|| digest::sha256_hex(&serde_json::to_vec(self.all).unwrap_or_default()))
+    }
+}
+
 /// One demand for each row of the tables that give its names their values.
-fn rows(demand: &Demand, tables: &[Table]) -> Vec<Demand> {
-    let used: Vec<&Table> = tables.iter().filter(|table| names(demand, table) || table.rows.is_empty()).collect();
-    let count = used.iter().fold(1_usize, |count, table| count.saturating_mul(table.rows.len()));
-    let whole = used.iter().all(|table| table.rest.is_empty());
-    if used.is_empty() && (tables.is_empty() || !hides_names(demand)) {
+fn rows(demand: &Demand, tables: &Tables<'_>) -> Vec<Demand> {
+    let (names, hidden) = free_names(demand);
+    let gives = |table: &&Table| table.rows.is_empty() || table.names.iter().any(|name| names.contains(name.as_str()));
+    let used: Vec<&Table> = tables.all.iter().filter(gives).collect();
+    if used.is_empty() && (tables.all.is_empty() || !hidden) {
         return vec![demand.clone()];
     }
-    let mut all = Vec::new();
-    if (1..=MOST_ROWS).contains(&count) && !hides_names(demand) {
-        all = vec![demand.clone()];
-        for table in &used {
-            all = all.iter().flat_map(|demand| table.rows.iter().map(|row| with_row(demand, table, row))).collect();
-        }
-        if whole {
-            return all;
-        }
+    let count = used.iter().fold(1_usize, |count, table| count.saturating_mul(table.rows.len()));
+    let each = !hidden && (1..=MOST_ROWS).contains(&count);
+    let mut all = if each { vec![demand.clone()] } else { Vec::new() };
+    for table in used.iter().filter(|_| each) {
+        all = all.iter().flat_map(|demand| table.rows.iter().map(|row| with_row(demand, table, row))).collect();
     }
-    let mut general = demand.clone();
-    general.setup.push(format!("for every row of {}", serde_json::to_string(tables).unwrap_or_default()));
-    all.push(general);
+    if !each || used.iter().any(|table| !table.rest.is_empty()) {
+        let mut general = demand.clone();
+        general.setup.push(format!("for every row of {}", tables.word()));
+        all.push(general);
+    }
     all
 }
 
-fn names(demand: &Demand, table: &Table) -> bool {
-    std::iter::once(&demand.text).chain(&demand.setup).any(|text| {
+/// The names that a row's value could take the place of, and whether a string hides more of them inside.
+fn free_names(demand: &Demand) -> (BTreeSet<&str>, bool) {
+    let mut names = BTreeSet::new();
+    let mut hidden = false;
+    for text in std::iter::once(&demand.text).chain(&demand.setup) {
         let cut = tokens::cut(text);
-        (0..cut.len()).any(|at| table.names.iter().any(|name| name == cut[at]) && tokens::is_free(&cut, at))
-    })
-}
-
-/// Whether a string with names inside stands in it: a row's value would not reach them.
-fn hides_names(demand: &Demand) -> bool {
-    std::iter::once(&demand.text).chain(&demand.setup).any(|text| tokens::cut(text).into_iter().any(tokens::is_template))
+        names.extend((0..cut.len()).filter(|at| tokens::is_free(&cut, *at)).map(|at| cut[at]));
+        hidden |= cut.iter().any(|token| tokens::is_template(token));
+    }
+    (names, hidden)
 }
 
 fn with_row(demand: &Demand, table: &Table, row: &[String]) -> Demand {

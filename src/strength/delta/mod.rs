@@ -176,7 +176,7 @@ impl Move {
     fn about(&self, rule: Rule) -> Finding {
         Finding {
             property: self.card().map(|card| card.prop_id.clone()),
-            path: self.patch.as_ref().or(self.base.as_ref()).map(|card| card.path().to_owned()),
+            path: self.patch.as_ref().or(self.base.as_ref()).map(|card| card.path().to_owned()).filter(|path| !path.is_empty()),
             base_card: self.base.as_ref().map(Card::to_json),
             patch_card: self.patch.as_ref().map(Card::to_json),
             ..Finding::new(rule)

@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::strength::card::{Assertion, Claim};
 use crate::strength::domain::{Domain, Strategy};
 
+/// In a text that names a file: the place of the module itself; each `/..` after it goes up once.
+pub const HERE: &str = "@file";
+
 /// What can be told of one file from its bytes alone (no path, no other file): immutable for a blob id, so it can be cached.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Module {

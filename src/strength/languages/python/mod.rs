@@ -8,7 +8,7 @@ mod depth;
 mod literal;
 mod machine;
 mod names;
-pub(in crate::strength) mod paths;
+mod paths;
 mod strategies;
 mod text;
 mod write;

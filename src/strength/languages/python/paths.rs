@@ -4,11 +4,10 @@ use std::collections::{BTreeSet, HashMap};
 
 use ruff_python_ast::{Expr, ExprCall, Operator};
 
+use crate::strength::languages::facts::HERE;
 use crate::strength::languages::python::body::Body;
 use crate::strength::languages::python::names::{Bound, Names, Scope};
 
-/// Marks a place told from the file's own; each `/..` after it goes up once.
-pub(in crate::strength) const HERE: &str = "@file";
 /// Longest text that is taken for a path.
 const LONGEST: usize = 300;
 /// At most so many for one function.

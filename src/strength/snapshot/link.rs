@@ -1,0 +1,301 @@
+//! Owns the cards of one file: which functions get one, with the domains, fixtures and helpers that other files give.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::digest;
+use crate::finding::PropId;
+use crate::strength::card::{Call, Card, Kind};
+use crate::strength::domain::{Argument, Domain, Origin, Table};
+use crate::strength::languages::Module;
+use crate::strength::languages::facts::{Function, HelperCall, Meaning, Role};
+use crate::strength::snapshot::collected::{self, Place};
+use crate::strength::snapshot::resolve::Resolver;
+use crate::strength::snapshot::{SnapshotError, files};
+use crate::tree::RepoPath;
+
+/// Links the facts of one module.
+pub(super) struct Linker<'l> {
+    path: &'l RepoPath,
+    module: &'l Arc<Module>,
+    resolver: &'l Resolver<'l>,
+    /// Class index -> the class and its bases.
+    lines: Vec<Vec<Place>>,
+    /// Tables of fixtures by name: this file's, then those of the `conftest.py` files above it.
+    fixtures: BTreeMap<String, Table>,
+}
+
+impl<'l> Linker<'l> {
+    pub(super) fn new(path: &'l RepoPath, module: &'l Arc<Module>, resolver: &'l Resolver<'l>) -> Result<Self, SnapshotError> {
+        let mut lines = Vec::new();
+        for at in 0..module.classes.len() {
+            lines.push(collected::lineage(&Place { path: path.clone(), module: module.clone(), at }, resolver)?);
+        }
+        let mut linker = Linker { path, module, resolver, lines, fixtures: BTreeMap::new() };
+        if linker.is_collected() && module.functions.iter().any(|f| !f.parameters.is_empty()) {
+            linker.fixtures = linker.all_fixtures()?;
+        }
+        Ok(linker)
+    }
+
+    /// One card for each function, in no order; an id may come twice.
+    pub(super) fn cards(&self) -> Result<Vec<Card>, SnapshotError> {
+        let mut cards = Vec::new();
+        for function in &self.module.functions {
+            let id = self.id(&self.outer(function.class, &function.name));
+            let domains = self.class_domains(function.class);
+            if let Some(kind) = self.kind(function, function.class) {
+                cards.push(self.card(id, kind, function, self.path, domains)?);
+            }
+        }
+        for (at, line) in self.lines.iter().enumerate() {
+            cards.extend(self.inherited(at, line)?);
+        }
+        if !self.is_collected() && self.resolver.source.is_test(self.path) {
+            cards.extend(self.names()?);
+        }
+        Ok(cards)
+    }
+
+    fn is_collected(&self) -> bool {
+        collected::is_file(self.path)
+    }
+
+    fn id(&self, name: &str) -> PropId {
+        PropId(format!("{}::{name}", self.path))
+    }
+
+    /// `Outer::Inner::name`.
+    fn outer(&self, class: Option<usize>, name: &str) -> String {
+        let mut names = vec![name];
+        let mut at = class;
+        while let Some(class) = at.and_then(|at| self.module.classes.get(at)) {
+            names.push(&class.name);
+            at = class.outer;
+        }
+        names.reverse();
+        names.join("::")
+    }
+
+    /// The classes around a function, innermost first.
+    fn around(&self, class: Option<usize>) -> Vec<usize> {
+        let mut all = Vec::new();
+        let mut at = class;
+        while let Some(index) = at {
+            all.push(index);
+            at = self.module.classes.get(index).and_then(|c| c.outer);
+        }
+        all
+    }
+
+    fn is_class_collected(&self, class: Option<usize>) -> bool {
+        self.around(class).iter().all(|at| self.lines.get(*at).is_some_and(|line| collected::is_class(line)))
+    }
+
+    /// What the card of a function is; `None` when it gets none.
+    fn kind(&self, function: &Function, class: Option<usize>) -> Option<Kind> {
+        let source = self.resolver.source;
+        let properties = source.is_property_path(self.path);
+        let carded = properties || source.is_test(self.path);
+        let declared = function.domain.is_declared() || class.is_some_and(|_| self.class_domains(class).iter().any(Domain::is_declared));
+        let run = self.is_collected() && !self.module.disabled && !function.disabled && self.is_class_collected(class);
+        if run && collected::is_runnable(function) {
+            return Some(if properties || declared { Kind::Property } else { Kind::Test });
+        }
+        if !carded {
+            return None;
+        }
+        let plain = matches!(function.role, Role::Plain | Role::Assigned);
+        if plain && !function.disabled && (collected::is_property_name(&function.name) || (run && function.domain.is_declared())) {
+            return Some(Kind::Property);
+        }
+        let checks = !function.assertions.is_empty() || function.checks > 0;
+        let leaned_on = match function.role {
+            Role::Fixture => !self.is_collected() || checks,
+            Role::Plain => {
+                (checks || function.domain.is_declared()) && !collected::is_test_name(&function.name) && !self.is_bound_machine(function)
+            }
+            Role::Assigned | Role::Machine => false,
+        };
+        leaned_on.then_some(Kind::Support)
+    }
+
+    /// Whether a class stands here whose machine has a card under another name.
+    fn is_bound_machine(&self, function: &Function) -> bool {
+        let twin = |f: &&Function| f.role == Role::Machine && f.body_sha256 == function.body_sha256;
+        !function.body_sha256.is_empty() && self.module.functions.iter().any(|f| twin(&f))
+    }
+
+    fn class_domains(&self, class: Option<usize>) -> Vec<Domain> {
+        let lines = self.around(class);
+        lines.iter().filter_map(|at| self.lines.get(*at)).flatten().map(|place| place.class().domain.clone()).collect()
+    }
+
+    fn card(&self, prop_id: PropId, kind: Kind, function: &Function, home: &RepoPath, classes: Vec<Domain>) -> Result<Card, SnapshotError> {
+        let mut files = files::named(&function.literals, home, self.resolver.source)?;
+        files.extend(files::bound(&prop_id.0, self.resolver.source)?);
+        let fixture_sha256 = match files.len() {
+            0 => None,
+            1 => files.values().next().cloned(),
+            _ => Some(digest::over(files.iter().map(|(path, sha)| (path.as_bytes(), sha.as_str())))),
+        };
+        let domain = self.domain(function, home, classes)?;
+        let calls = function.calls.iter().map(|c| self.helper(c, function, home)).collect::<Result<Vec<_>, _>>()?;
+        Ok(Card {
+            prop_id,
+            kind,
+            line: function.line,
+            domain,
+            assertions: function.assertions.clone(),
+            claims: function.claims.clone(),
+            calls: calls.into_iter().flatten().collect(),
+            files,
+            fixture_sha256,
+            body_sha256: function.body_sha256.clone(),
+        })
+    }
+
+    fn domain(&self, function: &Function, home: &RepoPath, classes: Vec<Domain>) -> Result<Domain, SnapshotError> {
+        let mut domain = function.domain.clone();
+        for class in classes.into_iter().filter(|_| function.role != Role::Fixture && collected::is_test_name(&function.name)) {
+            domain.tables.extend(class.tables);
+            domain.arguments.extend(class.arguments);
+            domain.unread.extend(class.unread);
+        }
+        let given =
+            |name: &String| domain.tables.iter().any(|t| t.names.contains(name)) || domain.arguments.iter().any(|a| a.name == *name);
+        let asked: Vec<Table> = function.parameters.iter().filter(|p| !given(p)).filter_map(|p| self.fixtures.get(p).cloned()).collect();
+        if function.role != Role::Fixture {
+            domain.tables.extend(asked);
+        }
+        for table in &mut domain.tables {
+            *table = arranged(&self.resolver.table(table, home)?, &function.parameters);
+        }
+        for argument in &mut domain.arguments {
+            argument.strategy = self.resolver.strategy(&argument.strategy, home, 0)?;
+        }
+        Ok(domain)
+    }
+
+    /// Tests that a class has from its bases, under its own name.
+    fn inherited(&self, at: usize, line: &[Place]) -> Result<Vec<Card>, SnapshotError> {
+        if !self.is_collected() || self.module.disabled || !self.is_class_collected(Some(at)) {
+            return Ok(Vec::new());
+        }
+        let Some(own) = line.first() else { return Ok(Vec::new()) };
+        let mut seen: BTreeSet<&str> = own.functions().map(|f| f.name.as_str()).collect();
+        let mut cards = Vec::new();
+        for base in &line[1..] {
+            for function in base.functions().filter(|f| f.role == Role::Plain && !f.disabled && collected::is_test_name(&f.name)) {
+                if !seen.insert(&function.name) {
+                    continue;
+                }
+                let id = self.id(&self.outer(Some(at), &function.name));
+                let domains = self.class_domains(Some(at));
+                let declared = function.domain.is_declared() || domains.iter().any(Domain::is_declared);
+                let property = declared || self.resolver.source.is_property_path(self.path);
+                let mut card = self.card(id, if property { Kind::Property } else { Kind::Test }, function, &base.path, domains)?;
+                card.line = own.class().line;
+                cards.push(card);
+            }
+        }
+        Ok(cards)
+    }
+
+    fn all_fixtures(&self) -> Result<BTreeMap<String, Table>, SnapshotError> {
+        let tables = |module: &Module, path: &RepoPath| -> Result<Vec<(String, Table)>, SnapshotError> {
+            let fixtures = module.functions.iter().filter(|f| f.role == Role::Fixture);
+            fixtures.flat_map(|f| f.domain.tables.iter().map(|t| Ok((f.name.clone(), self.resolver.table(t, path)?)))).collect()
+        };
+        let mut found: BTreeMap<String, Table> = tables(self.module, self.path)?.into_iter().collect();
+        let mut folder = Some(self.path.parent().to_vec());
+        while let Some(at) = folder {
+            let slash: &[u8] = if at.is_empty() { b"" } else { b"/" };
+            let path = RepoPath::new([&at, slash, b"conftest.py"].concat());
+            if let Some(module) = self.resolver.module(&path)? {
+                for (name, table) in tables(&module, &path)? {
+                    found.entry(name).or_insert(table);
+                }
+            }
+            folder = (!at.is_empty()).then(|| RepoPath::new(at).parent().to_vec());
+        }
+        Ok(found)
+    }
+
+    /// A call of a function that has a card here or in another file.
+    fn helper(&self, call: &HelperCall, caller: &Function, home: &RepoPath) -> Result<Option<Call>, SnapshotError> {
+        let (path, module, name, class) = if let Some(method) = call.callee.strip_prefix("self.") {
+            (home.clone(), self.module.clone(), method.to_owned(), caller.class)
+        } else if call.callee.contains('.') {
+            let Some((path, module, name)) = self.resolver.home(&call.callee, home)? else { return Ok(None) };
+            (path, module, name, None)
+        } else {
+            (home.clone(), self.module.clone(), call.callee.clone(), None)
+        };
+        let Some(helper) = module.functions.iter().find(|f| f.class == class && f.name == name && f.role == Role::Plain) else {
+            return Ok(None);
+        };
+        let id = if class.is_some() { self.id(&self.outer(class, &name)) } else { PropId(format!("{path}::{name}")) };
+        let mut arguments: BTreeMap<String, String> = helper.parameters.iter().cloned().zip(call.positional.iter().cloned()).collect();
+        arguments.extend(call.keywords.clone());
+        Ok(Some(Call { callee: id, arguments, setup: call.setup.clone() }))
+    }
+
+    /// Strategies and tables that other files use by name.
+    fn names(&self) -> Result<Vec<Card>, SnapshotError> {
+        let mut cards = Vec::new();
+        for (name, told) in &self.module.names {
+            let mut domain = Domain::default();
+            match &told.meaning {
+                Meaning::Strategy(strategy) => {
+                    let strategy = self.resolver.strategy(strategy, self.path, 0)?;
+                    domain.arguments.push(Argument { name: name.clone(), strategy });
+                }
+                Meaning::Cases(cases) if is_constant(name) => {
+                    let (rows, rest) = cases.spread(1);
+                    let table = Table { origin: Origin::Declared, names: vec![name.clone()], rows, rest };
+                    domain.tables.push(self.resolver.table(&table, self.path)?);
+                }
+                _ => continue,
+            }
+            let body_sha256 = digest::sha256_hex(domain.to_json().to_string().as_bytes());
+            let (prop_id, line) = (self.id(name), told.line);
+            let (assertions, claims, calls, files) = (Vec::new(), Vec::new(), Vec::new(), BTreeMap::new());
+            cards.push(Card {
+                prop_id,
+                kind: Kind::Support,
+                line,
+                domain,
+                assertions,
+                claims,
+                calls,
+                files,
+                fixture_sha256: None,
+                body_sha256,
+            });
+        }
+        Ok(cards)
+    }
+}
+
+fn is_constant(name: &str) -> bool {
+    name.chars().any(char::is_alphabetic) && !name.chars().any(char::is_lowercase)
+}
+
+/// The table with its columns in the order of the function's parameters; nameless columns get the parameters' names.
+fn arranged(table: &Table, parameters: &[String]) -> Table {
+    let mut table = table.clone();
+    for (at, name) in table.names.iter_mut().enumerate().filter(|(_, name)| name.is_empty()) {
+        *name = parameters.get(at).cloned().unwrap_or_else(|| format!("argument[{at}]"));
+    }
+    let place = |name: &String| parameters.iter().position(|p| p == name);
+    if table.origin == Origin::Loop || !table.names.iter().all(|n| place(n).is_some()) {
+        return table;
+    }
+    let mut order: Vec<usize> = (0..table.names.len()).collect();
+    order.sort_by_key(|at| place(&table.names[*at]));
+    let pick = |row: &Vec<String>| order.iter().filter_map(|at| row.get(*at).cloned()).collect::<Vec<String>>();
+    table.rows = table.rows.iter().map(pick).collect();
+    table.names = pick(&table.names);
+    table
+}

@@ -1,0 +1,164 @@
+//! Owns names across files: from a dotted name to the module of the tree that defines it, and strategies made of such names.
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::strength::domain::{Strategy, Table};
+use crate::strength::languages::Module;
+use crate::strength::languages::facts::{Cases, Meaning, Name};
+use crate::strength::snapshot::{SnapshotError, Source};
+use crate::tree::RepoPath;
+
+/// How many modules may lead to one another.
+const CHAIN: usize = 8;
+/// Parts of strategies that are put together for one file.
+const PARTS: usize = 200_000;
+
+/// Looks names up.
+pub(super) struct Resolver<'s> {
+    pub(super) source: &'s dyn Source,
+    left: Cell<usize>,
+}
+
+impl<'s> Resolver<'s> {
+    pub(super) fn new(source: &'s dyn Source) -> Self {
+        Resolver { source, left: Cell::new(PARTS) }
+    }
+
+    /// The module at a path; one that cannot be read has no names (it is refused where it is carded itself).
+    pub(super) fn module(&self, path: &RepoPath) -> Result<Option<Arc<Module>>, SnapshotError> {
+        match self.source.module(path) {
+            Err(SnapshotError::Unreadable { .. }) => Ok(None),
+            other => other,
+        }
+    }
+
+    /// The module that a dotted name leads to, and the name's last part in it.
+    pub(super) fn home(&self, dotted: &str, from: &RepoPath) -> Result<Option<(RepoPath, Arc<Module>, String)>, SnapshotError> {
+        let Some((module, name)) = dotted.rsplit_once('.') else { return Ok(None) };
+        let outside = ["hypothesis", "pytest", "unittest"].iter().any(|house| module == *house || module.starts_with(&format!("{house}.")));
+        if outside || name.is_empty() || dotted.len() > 500 {
+            return Ok(None);
+        }
+        for path in candidates(module, from) {
+            if let Some(found) = self.module(&path)? {
+                return Ok(Some((path, found, name.to_owned())));
+            }
+        }
+        Ok(None)
+    }
+
+    /// What a dotted name stands for, imports of imports followed, and the file that says so.
+    pub(super) fn meaning(&self, dotted: &str, from: &RepoPath) -> Result<Option<(RepoPath, Meaning)>, SnapshotError> {
+        let (mut dotted, mut from) = (dotted.to_owned(), from.clone());
+        for _ in 0..CHAIN {
+            let Some((path, module, name)) = self.home(&dotted, &from)? else { return Ok(None) };
+            match module.names.get(&name) {
+                Some(Name { meaning: Meaning::Imported(next), .. }) => (dotted, from) = (next.clone(), path),
+                Some(Name { meaning, .. }) => return Ok(Some((path, meaning.clone()))),
+                None => return Ok(None),
+            }
+        }
+        Ok(None)
+    }
+
+    /// The strategy with every name of another module replaced by what it stands for.
+    pub(super) fn strategy(&self, strategy: &Strategy, from: &RepoPath, depth: usize) -> Result<Strategy, SnapshotError> {
+        let all = |parts: &[Strategy]| parts.iter().map(|p| self.strategy(p, from, depth)).collect::<Result<Vec<_>, _>>();
+        let Some(left) = self.left.get().checked_sub(1).filter(|_| depth < CHAIN) else {
+            return Ok(Strategy::Opaque(strategy.to_string()));
+        };
+        self.left.set(left);
+        Ok(match strategy {
+            Strategy::Named(dotted) => match self.meaning(dotted, from)? {
+                Some((path, Meaning::Strategy(found))) => self.strategy(&found, &path, depth + 1)?,
+                Some((_, Meaning::Literal(text))) => Strategy::Opaque(text),
+                _ => Strategy::Opaque(dotted.clone()),
+            },
+            Strategy::OneOf(parts) => Strategy::one_of(all(parts)?),
+            Strategy::Tuples(parts) => Strategy::Tuples(all(parts)?),
+            Strategy::Many { what, of, min, max, rest } => {
+                Strategy::Many { what: what.clone(), of: all(of)?, min: *min, max: *max, rest: rest.clone() }
+            }
+            Strategy::Mapped { of, how, by } => {
+                Strategy::Mapped { of: Box::new(self.strategy(of, from, depth)?), how: how.clone(), by: by.clone() }
+            }
+            Strategy::Call { name, arguments } => self.call(name, arguments, from, depth)?,
+            plain => plain.clone(),
+        })
+    }
+
+    fn call(&self, name: &str, arguments: &[(String, Strategy)], from: &RepoPath, depth: usize) -> Result<Strategy, SnapshotError> {
+        let mut linked = Vec::with_capacity(arguments.len());
+        for (key, part) in arguments {
+            linked.push((key.clone(), self.strategy(part, from, depth)?));
+        }
+        if !name.contains('.') || name.starts_with("hypothesis.") {
+            return Ok(Strategy::Call { name: name.to_owned(), arguments: linked });
+        }
+        let Some((path, Meaning::Strategy(Strategy::Call { name: made, arguments: inner }))) = self.meaning(name, from)? else {
+            return Ok(Strategy::Opaque(Strategy::Call { name: name.to_owned(), arguments: linked }.to_string()));
+        };
+        for (key, part) in inner {
+            linked.push((key, self.strategy(&part, &path, depth + 1)?));
+        }
+        Ok(Strategy::Call { name: made, arguments: linked })
+    }
+
+    /// The table with lists of other modules put in.
+    pub(super) fn table(&self, table: &Table, from: &RepoPath) -> Result<Table, SnapshotError> {
+        let mut linked = table.clone();
+        linked.rest = BTreeSet::new();
+        for text in &table.rest {
+            match if is_dotted(text) { self.meaning(text, from)? } else { None } {
+                Some((path, Meaning::Cases(cases))) => self.put_in(&cases, &path, &mut linked)?,
+                _ => drop(linked.rest.insert(text.clone())),
+            }
+        }
+        Ok(linked)
+    }
+
+    fn put_in(&self, cases: &Cases, path: &RepoPath, table: &mut Table) -> Result<(), SnapshotError> {
+        let (rows, rest) = cases.spread(table.names.len());
+        table.rows.extend(rows);
+        for text in rest {
+            match if is_dotted(&text) { self.meaning(&text, path)? } else { None } {
+                Some((_, Meaning::Cases(inner))) if inner.rest.is_empty() => table.rows.extend(inner.spread(table.names.len()).0),
+                _ => drop(table.rest.insert(text)),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_dotted(text: &str) -> bool {
+    text.contains('.') && text.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '.')
+}
+
+/// Where a module of that name would lie: for a relative one beside the file; else from each folder around it, and under `src`.
+fn candidates(module: &str, from: &RepoPath) -> Vec<RepoPath> {
+    let dots = module.len() - module.trim_start_matches('.').len();
+    let tail = module[dots..].replace('.', "/");
+    let mut folders: Vec<Vec<u8>> = Vec::new();
+    let mut folder = from.parent().to_vec();
+    if dots > 0 {
+        for _ in 1..dots {
+            folder = RepoPath::new(folder).parent().to_vec();
+        }
+        folders.push(folder);
+    } else {
+        while !folder.is_empty() {
+            folders.push(folder.clone());
+            folder = RepoPath::new(folder).parent().to_vec();
+        }
+        folders.push(Vec::new());
+        folders.push(b"src".to_vec());
+    }
+    let ends: &[&str] = if tail.is_empty() { &["__init__.py"] } else { &[".py", "/__init__.py"] };
+    let path = |folder: &Vec<u8>, end: &str| {
+        let slash: &[u8] = if folder.is_empty() { b"" } else { b"/" };
+        RepoPath::new([folder.as_slice(), slash, tail.as_bytes(), end.as_bytes()].concat())
+    };
+    folders.iter().flat_map(|folder| ends.iter().map(move |end| path(folder, end))).collect()
+}
