@@ -1,5 +1,7 @@
 //! `seedgate init`: puts the hooks in.
 
+use std::path::PathBuf;
+
 use crate::cli::{Failure, environment};
 use crate::finding::Exit;
 use crate::repo::hooks::{self, HookError, Place, Request, Wish};
@@ -31,15 +33,20 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    let program = std::env::current_exe().and_then(|path| path.canonicalize()).map_err(|error| Failure {
-        exit: Exit::Fault,
-        says: format!("cannot tell where this program lies, so no hook could call it: {error}"),
-    })?;
+    let program = program()?;
     let wishes = wishes(args);
     let request = Request { program: &program, policy: include_str!("../../templates/config.toml"), wishes: &wishes };
     let done = hooks::install(Place::find(&environment()?)?, &request)?;
     report::out(&report::installed(&done, args.dry_run, report::out_style()));
     Ok(if done.is_whole() { Exit::Clear } else { Exit::Unavailable })
+}
+
+/// This program as a hook can call it: absolute, every link followed.
+pub(super) fn program() -> Result<PathBuf, Failure> {
+    std::env::current_exe().and_then(|path| path.canonicalize()).map_err(|error| Failure {
+        exit: Exit::Fault,
+        says: format!("cannot tell where this program lies, so no hook could call it: {error}"),
+    })
 }
 
 fn wishes(args: &Args) -> Vec<Wish> {

@@ -4,6 +4,7 @@ mod cards;
 mod check;
 mod completions;
 mod daemon;
+mod demo;
 mod digest;
 mod hook;
 mod init;
@@ -62,6 +63,7 @@ enum Command {
     Digest(digest::Args),
     Hook(hook::Args),
     Completions(completions::Args),
+    Demo(demo::Args),
 }
 
 /// Why a command ended without its answer, in one sentence, with the exit it asks for.
@@ -121,6 +123,7 @@ fn answer(args: Vec<OsString>) -> u8 {
         Command::Partition(args) => partition::run(&args),
         Command::Digest(args) => digest::run(&args),
         Command::Completions(args) => Ok(completions::run(&args)),
+        Command::Demo(args) => demo::run(&args),
         Command::Hook(args) => return hook::run(&args),
     };
     let exit = done.unwrap_or_else(|failure| {

@@ -18,6 +18,7 @@ mod plumbing;
 mod range;
 mod raw_diff;
 mod refs;
+pub mod scratch;
 mod staged;
 mod store;
 mod symlinks;

@@ -1,5 +1,6 @@
 //! Owns printing: the only room that writes to standard output or error.
 
+mod demo;
 mod json;
 mod listing;
 mod progress;
@@ -11,6 +12,7 @@ mod text;
 
 use std::io::{IsTerminal as _, Write as _};
 
+pub use demo::{demo_command, demo_end, demo_step};
 pub use json::verdict as verdict_json;
 pub use listing::{digest_json, folder, partition_json, partition_text};
 pub use progress::Progress;

@@ -15,6 +15,9 @@ use crate::strength::waiver::{Broken, FOLDER, Found};
 /// Case keys shown of one card; the rest is counted.
 const KEYS: usize = 20;
 
+/// Characters shown of one argument.
+const ARGUMENT: usize = 160;
+
 /// A comparison of cards: the verdict, then what moved without a loss.
 pub fn delta_text(delta: &Delta, style: Style) -> String {
     let judgement = Judgement { commit: None, subject: String::new(), parents: Vec::new(), findings: delta.findings(), error: None };
@@ -49,8 +52,10 @@ pub fn card_text(card: &Card, style: Style) -> String {
     if let Some(why) = card.domain.opaque() {
         row("opaque", &why);
     }
-    for (name, interval) in card.domain.bounds() {
-        row("bound", &format!("{name}: {}", shown(&interval)));
+    let bounds = card.domain.bounds();
+    for argument in &card.domain.arguments {
+        let drawn = bounds.get(&argument.name).map_or_else(|| argument.strategy.to_string(), shown);
+        row("argument", &format!("{}: {}", argument.name, clipped(&drawn)));
     }
     let keys = card.domain.case_keys();
     keys.iter().take(KEYS).for_each(|key| row("case", key));
@@ -66,6 +71,13 @@ pub fn card_text(card: &Card, style: Style) -> String {
 fn shown((low, high): &Interval) -> String {
     let end = |end: &Option<num_bigint::BigInt>| end.as_ref().map_or_else(|| "open".to_owned(), ToString::to_string);
     format!("{} .. {}", end(low), end(high))
+}
+
+fn clipped(text: &str) -> String {
+    match text.char_indices().nth(ARGUMENT) {
+        Some((cut, _)) => format!("{}…", &text[..cut]),
+        None => text.to_owned(),
+    }
 }
 
 /// A draft that was written, or was there before, and what to do with it.

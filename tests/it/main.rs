@@ -5,6 +5,7 @@ mod daemon;
 mod changes;
 mod digest;
 mod facts;
+mod hooks;
 mod hook_view;
 mod index_file;
 mod partition;

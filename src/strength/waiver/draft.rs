@@ -26,12 +26,11 @@ pub struct Draft {
 pub fn draft(finding: &Finding) -> Option<Draft> {
     let claim = Claim::of(finding)?;
     let subject = match &claim.subject {
-        Subject::Property(id) => entry("property", id),
-        Subject::Fixture(path) => entry("fixture", path),
+        Subject::Property(id) => entry("property", Value::String(id.clone())),
+        Subject::Fixture(path) => entry("fixture", Value::String(path.clone())),
     };
-    let mut cards = Table::from_iter([("old".to_owned(), Value::Table(claim.old))]);
-    cards.extend(claim.new.map(|new| ("new".to_owned(), Value::Table(new))));
-    let cards = toml::to_string(&cards).ok()?;
+    let cards = [Some(card("old", claim.old)), claim.new.map(|new| card("new", new))];
+    let cards = cards.into_iter().flatten().collect::<Vec<_>>().join("\n");
     let (start, rest) = TEMPLATE.split_once("{subject}")?;
     let (middle, end) = rest.split_once("{cards}")?;
     let text = [start, subject.trim_end(), middle, cards.trim_end(), end].concat();
@@ -39,9 +38,12 @@ pub fn draft(finding: &Finding) -> Option<Draft> {
     Some(Draft { name: format!("{}-{}.md", safe(claim.subject.name()), &hash[..8]), text })
 }
 
-fn entry(key: &str, value: &str) -> String {
-    let table = Table::from_iter([(key.to_owned(), Value::String(value.to_owned()))]);
-    toml::to_string(&table).unwrap_or_default()
+fn card(key: &str, card: Table) -> String {
+    entry(key, Value::Table(card))
+}
+
+fn entry(key: &str, value: Value) -> String {
+    toml::to_string(&Table::from_iter([(key.to_owned(), value)])).unwrap_or_default()
 }
 
 /// Letters, digits, `_` and `-` of an id: its end says most, so the end is kept.

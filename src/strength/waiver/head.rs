@@ -15,7 +15,8 @@ const OPEN: &str = "open";
 /// A measured card as a TOML table. Equal tables mean equal cards.
 pub(super) fn of(card: &Json) -> Table {
     let fields = card.as_object().into_iter().flatten();
-    let measured = fields.filter(|(name, value)| !UNMEASURED.contains(&name.as_str()) && !value.is_null());
+    let empty = |value: &Json| value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty);
+    let measured = fields.filter(|(name, value)| !UNMEASURED.contains(&name.as_str()) && !empty(value));
     measured.map(|(name, value)| (name.clone(), if name == "domain" { domain(value) } else { toml_of(value) })).collect()
 }
 

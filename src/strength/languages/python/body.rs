@@ -46,7 +46,7 @@ impl<'a> Body<'a> {
 }
 
 /// Whether a call of this is a check by its name.
-fn is_check(func: &Expr) -> bool {
+pub(super) fn is_check(func: &Expr) -> bool {
     let named = |name: &str| ["assert", "check", "verify", "expect"].iter().any(|word| name.trim_start_matches('_').starts_with(word));
     match func {
         Expr::Attribute(method) => {

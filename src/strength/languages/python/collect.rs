@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ruff_python_ast::{Expr, Stmt, StmtAssign, StmtClassDef, StmtFunctionDef};
+use ruff_python_ast::{Expr, Stmt, StmtAssign, StmtClassDef, StmtFor, StmtFunctionDef};
 use ruff_text_size::{Ranged as _, TextRange};
 
 use crate::strength::card::Assertion;
@@ -10,6 +10,7 @@ use crate::strength::domain::{Argument, Domain, Origin, Strategy, Table};
 use crate::strength::languages::facts::{Class, Function, Meaning, Module, Name, Role};
 use crate::strength::languages::python::body::Body;
 use crate::strength::languages::python::cases::{cases, loop_table, mark};
+use crate::strength::languages::python::claims;
 use crate::strength::languages::python::literal::{Value, fold};
 use crate::strength::languages::python::machine;
 use crate::strength::languages::python::names::{Bound, Names, Scope, layer};
@@ -143,9 +144,7 @@ impl<'a> Collector<'_, 'a> {
         let body = Body::read(&def.body);
         let own = own_layer(def);
         let inner = scope.inside(&own);
-        if !is_fixture {
-            self.declared(def, &body, &inner, scope, &mut found);
-        }
+        let loops = if is_fixture { Vec::new() } else { self.declared(def, &body, &inner, scope, &mut found) };
         found.assertions = body.asserts.iter().map(|a| assertion(a, &inner)).collect();
         found.checks = body.checks;
         let carded = name.starts_with("test") || name.starts_with("prop_") || found.domain.is_declared() || is_fixture;
@@ -154,10 +153,19 @@ impl<'a> Collector<'_, 'a> {
         }
         found.literals = self.named.of(&body, &found.parameters, &inner);
         found.body_sha256 = self.hash(&found.parameters, &def.body);
+        let told = claims::of(&def.body, &body, &loops, &own, &inner);
+        (found.claims, found.calls) = (told.claims, told.calls);
         self.module.functions.push(found);
     }
 
-    fn declared(&mut self, def: &'a StmtFunctionDef, body: &Body<'a>, inner: &Scope<'_, 'a>, scope: &Scope<'_, 'a>, found: &mut Function) {
+    fn declared(
+        &mut self,
+        def: &'a StmtFunctionDef,
+        body: &Body<'a>,
+        inner: &Scope<'_, 'a>,
+        scope: &Scope<'_, 'a>,
+        found: &mut Function,
+    ) -> Vec<&'a StmtFor> {
         let mut domain = if is_carded(def.name.as_str()) { self.marks.clone() } else { Domain::default() };
         for decorator in &def.decorator_list {
             match as_given(&decorator.expression, scope) {
@@ -180,8 +188,11 @@ impl<'a> Collector<'_, 'a> {
         let draws: Vec<Argument> =
             draws.enumerate().map(|(at, (_, what))| Argument { name: format!("draw[{at}]"), strategy: strategy(what, inner) }).collect();
         domain.arguments.extend(draws);
-        domain.tables.extend(body.loops.iter().filter_map(|l| loop_table(&l.target, &l.iter, inner)));
+        let loops = body.loops.iter().filter_map(|l| Some((*l, loop_table(&l.target, &l.iter, inner)?)));
+        let (loops, tables): (Vec<_>, Vec<_>) = loops.unzip();
+        domain.tables.extend(tables);
         found.domain = domain;
+        loops
     }
 
     fn hash(&self, parameters: &[String], body: &'a [Stmt]) -> String {

@@ -2,6 +2,7 @@
 
 mod body;
 mod cases;
+mod claims;
 mod collect;
 mod decode;
 mod depth;

@@ -11,20 +11,33 @@ use crate::strength::languages::python::literal::{self, float, fold};
 use crate::strength::languages::python::names::{Bound, Scope};
 
 /// How tightly an expression binds; the greater, the tighter.
-type Tightness = u8;
-const LOOSEST: Tightness = 0;
-const LAMBDA: Tightness = 1;
+pub(super) type Tightness = u8;
+pub(super) const LOOSEST: Tightness = 0;
+pub(super) const LAMBDA: Tightness = 1;
 const TERNARY: Tightness = 2;
 const OR: Tightness = 3;
-const NOT: Tightness = 5;
-const COMPARE: Tightness = 6;
+pub(super) const NOT: Tightness = 5;
+pub(super) const COMPARE: Tightness = 6;
 const UNARY: Tightness = 13;
 const POWER: Tightness = 14;
 const AWAIT: Tightness = 15;
 const ATOM: Tightness = 16;
 
 /// Texts that stand for a function's local names.
-pub(super) type Locals<'a> = HashMap<&'a str, String>;
+pub(super) type Locals<'a> = HashMap<&'a str, Local>;
+
+/// The text of a value, and how tightly it binds.
+#[derive(Clone)]
+pub(super) struct Local {
+    text: String,
+    tight: Tightness,
+}
+
+impl Local {
+    pub(super) fn new(text: String, value: &Expr) -> Self {
+        Local { text, tight: tightness(value) }
+    }
+}
 
 /// Longest text that one expression gets; what is longer is told by its hash.
 const CAP: usize = 1 << 16;
@@ -42,43 +55,47 @@ pub(super) struct Writer<'w, 's, 'a> {
 
 /// The canonical source of an expression, aliases resolved and constants put in.
 pub(super) fn canonical(expr: &Expr, scope: &Scope<'_, '_>) -> String {
-    let mut writer = Writer { scope, resolve: true, locals: None, renamed: Vec::new(), out: String::new(), used: BTreeSet::new() };
-    writer.expr(expr, LOOSEST);
-    capped(writer.out)
+    written(expr, LOOSEST, Writer::new(scope, true)).0
 }
 
 /// The same with local names told by what they are bound to.
 pub(super) fn told<'a>(expr: &Expr, scope: &Scope<'_, 'a>, locals: &Locals<'a>) -> String {
-    let mut writer = Writer { scope, resolve: true, locals: Some(locals), renamed: Vec::new(), out: String::new(), used: BTreeSet::new() };
-    writer.expr(expr, LOOSEST);
-    capped(writer.out)
+    told_at(expr, LOOSEST, scope, locals)
+}
+
+/// The same as part of something that binds so tightly.
+pub(super) fn told_at<'a>(expr: &Expr, around: Tightness, scope: &Scope<'_, 'a>, locals: &Locals<'a>) -> String {
+    let mut writer = Writer::new(scope, true);
+    writer.locals = Some(locals);
+    written(expr, around, writer).0
 }
 
 /// The expression as its author names things.
 pub(super) fn plain(expr: &Expr, scope: &Scope<'_, '_>) -> String {
-    let mut writer = Writer { scope, resolve: false, locals: None, renamed: Vec::new(), out: String::new(), used: BTreeSet::new() };
-    writer.expr(expr, LOOSEST);
-    capped(writer.out)
+    written(expr, LOOSEST, Writer::new(scope, false)).0
 }
 
 /// The canonical source of what cannot be read as a value, with a fingerprint of the definitions of this file behind it:
 /// a change there is a change of it.
 pub(super) fn opaque(expr: &Expr, scope: &Scope<'_, '_>) -> String {
-    let mut writer = Writer { scope, resolve: true, locals: None, renamed: Vec::new(), out: String::new(), used: BTreeSet::new() };
-    writer.expr(expr, LOOSEST);
-    let used = std::mem::take(&mut writer.used);
-    let text = capped(writer.out);
+    let (text, used) = written(expr, LOOSEST, Writer::new(scope, true));
     match scope.names.fingerprint(&used) {
         Some(print) => format!("{text}  # {print}"),
         None => text,
     }
 }
 
-fn capped(text: String) -> String {
-    if text.len() <= CAP {
-        return text;
+fn written<'w>(expr: &'w Expr, around: Tightness, mut writer: Writer<'w, '_, '_>) -> (String, BTreeSet<String>) {
+    writer.expr(expr, around);
+    let text = writer.out;
+    let text = if text.len() <= CAP { text } else { format!("sha256({})", crate::digest::sha256_hex(text.as_bytes())) };
+    (text, writer.used)
+}
+
+impl<'w, 's, 'a> Writer<'w, 's, 'a> {
+    fn new(scope: &'w Scope<'s, 'a>, resolve: bool) -> Self {
+        Writer { scope, resolve, locals: None, renamed: Vec::new(), out: String::new(), used: BTreeSet::new() }
     }
-    format!("sha256({})", crate::digest::sha256_hex(text.as_bytes()))
 }
 
 impl<'w> Writer<'w, '_, '_> {
@@ -88,7 +105,7 @@ impl<'w> Writer<'w, '_, '_> {
             self.out.push_str(&self.scope.names.file.sha256(&[range], &[]));
             return;
         }
-        let own = tightness(expr);
+        let own = self.local(expr).map_or_else(|| tightness(expr), |local| local.tight);
         let open = own < around;
         if open {
             self.out.push('(');
@@ -422,8 +439,8 @@ impl<'w> Writer<'w, '_, '_> {
             self.out.push_str(&new.clone());
             return;
         }
-        if let Some(text) = self.locals.and_then(|locals| locals.get(name)) {
-            self.out.push_str(text);
+        if let Some(local) = self.local(expr) {
+            self.out.push_str(&local.text);
             return;
         }
         if !self.resolve {
@@ -437,6 +454,11 @@ impl<'w> Writer<'w, '_, '_> {
         }
         self.note(expr);
         self.out.push_str(&self.scope.resolved(name));
+    }
+
+    fn local(&self, expr: &Expr) -> Option<&'w Local> {
+        let name = expr.as_name_expr()?.id.as_str();
+        self.locals?.get(name).filter(|_| !self.renamed.iter().any(|(old, _)| *old == name))
     }
 
     /// Whether the name at the root of an attribute is neither renamed nor local.

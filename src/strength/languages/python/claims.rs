@@ -1,0 +1,320 @@
+//! Owns what a function's checks demand, told so that another function's can be recognised as the same.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use ruff_python_ast::{BoolOp, Expr, ExprCall, Stmt, StmtAssert, StmtFor, StmtIf, StmtTry, StmtWith};
+use ruff_text_size::{Ranged, TextSize};
+
+use crate::strength::card::Claim;
+use crate::strength::languages::facts::HelperCall;
+use crate::strength::languages::python::body::{Body, is_check};
+use crate::strength::languages::python::names::{Bound, Layer, Scope, layer};
+use crate::strength::languages::python::text::sha256_of;
+use crate::strength::languages::python::write::{COMPARE, LAMBDA, Local, Locals, NOT, told, told_at};
+
+/// Lines of set-up that a claim keeps as they are; what stands before them is told by a hash.
+const LINES: usize = 24;
+/// Longest line, and longest text put in the place of a name.
+const LINE: usize = 512;
+
+/// What is demanded, and which helpers are called.
+#[derive(Default)]
+pub(super) struct Told {
+    pub(super) claims: Vec<Claim>,
+    pub(super) calls: Vec<HelperCall>,
+}
+
+/// Tells a body. Nothing is told when the file's budget is spent: then only the statements' texts can be compared.
+pub(super) fn of<'a>(stmts: &'a [Stmt], body: &Body<'a>, tables: &[&StmtFor], own: &Layer<'a>, scope: &Scope<'_, 'a>) -> Told {
+    let mut teller = Teller {
+        scope,
+        own,
+        locals: Locals::default(),
+        setup: Vec::new(),
+        running: Vec::new(),
+        assertions: body.asserts.iter().enumerate().map(|(at, a)| (a.start(), at)).collect(),
+        tables: tables.iter().map(|l| l.start()).collect(),
+        told: Told::default(),
+        spent: false,
+    };
+    teller.block(stmts);
+    if teller.spent { Told::default() } else { teller.told }
+}
+
+struct Teller<'t, 's, 'a> {
+    scope: &'t Scope<'s, 'a>,
+    own: &'t Layer<'a>,
+    locals: Locals<'a>,
+    setup: Vec<String>,
+    /// For each line of set-up a hash over it and all before it.
+    running: Vec<String>,
+    assertions: HashMap<TextSize, usize>,
+    tables: HashSet<TextSize>,
+    told: Told,
+    spent: bool,
+}
+
+impl<'a> Teller<'_, '_, 'a> {
+    fn block(&mut self, stmts: &'a [Stmt]) {
+        stmts.iter().for_each(|s| self.stmt(s));
+    }
+
+    /// A block under a head; what stands in it is no set-up of what follows it.
+    fn under(&mut self, head: Option<String>, stmts: &'a [Stmt]) {
+        let before = self.setup.len();
+        self.push(head);
+        self.block(stmts);
+        self.setup.truncate(before);
+        self.running.truncate(before);
+    }
+
+    fn push(&mut self, line: Option<String>) {
+        let Some(line) = line else { return };
+        let line = if line.len() > LINE { format!("sha256({})", sha256_of(&line)) } else { line };
+        let before = self.running.last().map_or("", String::as_str);
+        self.running.push(if self.setup.len() < LINES { String::new() } else { sha256_of(&format!("{before}\n{line}")) });
+        self.setup.push(line);
+    }
+
+    /// The lines that stand before here. Past the first ones a running hash takes their place.
+    fn setup(&mut self) -> Vec<String> {
+        let kept = self.setup.len().min(LINES);
+        let mut lines = self.setup[..kept].to_vec();
+        lines.extend(self.running.last().filter(|hash| !hash.is_empty()).map(|hash| format!("sha256({hash})")));
+        let size: usize = lines.iter().map(String::len).sum();
+        self.spent |= self.scope.spend(size / 16 + 1).is_none();
+        lines
+    }
+
+    fn text(&self, expr: &Expr) -> String {
+        told(expr, self.scope, &self.locals)
+    }
+
+    fn plain(&self, of: &impl Ranged) -> String {
+        self.scope.names.file.plain(of.range(), &[])
+    }
+
+    fn stmt(&mut self, stmt: &'a Stmt) {
+        if self.spent || self.scope.spend(1).is_none() {
+            self.spent = true;
+            return;
+        }
+        match stmt {
+            Stmt::Assert(assert) => self.assert(assert),
+            Stmt::Expr(e) => self.expression(&e.value),
+            Stmt::Assign(a) => match a.targets.as_slice() {
+                [Expr::Name(name)] => self.bind(name.id.as_str(), &a.value),
+                _ => {
+                    let targets: Vec<String> = a.targets.iter().map(|t| self.text(t)).collect();
+                    self.push(Some(format!("{} = {}", targets.join(" = "), self.text(&a.value))));
+                }
+            },
+            Stmt::AnnAssign(a) => match (&*a.target, &a.value) {
+                (Expr::Name(name), Some(value)) => self.bind(name.id.as_str(), value),
+                _ => self.push(Some(self.plain(stmt))),
+            },
+            Stmt::Pass(_) | Stmt::Import(_) | Stmt::ImportFrom(_) => {}
+            Stmt::If(_)
+            | Stmt::For(_)
+            | Stmt::While(_)
+            | Stmt::With(_)
+            | Stmt::Try(_)
+            | Stmt::Match(_)
+            | Stmt::FunctionDef(_)
+            | Stmt::ClassDef(_) => {
+                self.compound(stmt);
+                let after = (!is_check_only(stmt)).then(|| self.plain(stmt));
+                self.push(after);
+            }
+            other => self.push(Some(self.plain(other))),
+        }
+    }
+
+    fn compound(&mut self, stmt: &'a Stmt) {
+        match stmt {
+            Stmt::If(s) => self.branches(s),
+            Stmt::For(s) => self.looped(s),
+            Stmt::While(s) => {
+                self.under(Some(format!("while {}", self.text(&s.test))), &s.body);
+                self.under(Some("while else".to_owned()), &s.orelse);
+            }
+            Stmt::With(s) => self.with(s),
+            Stmt::Try(s) => self.tried(s),
+            Stmt::Match(s) => {
+                for case in &s.cases {
+                    let guard = case.guard.as_ref().map(|g| format!(" if {}", self.plain(&**g))).unwrap_or_default();
+                    self.under(Some(format!("match {} case {}{guard}", self.text(&s.subject), self.plain(&case.pattern))), &case.body);
+                }
+            }
+            Stmt::FunctionDef(s) => self.inner(format!("def {} {}", s.name, self.plain(&*s.parameters)), &s.body),
+            Stmt::ClassDef(s) => self.inner(format!("class {}", s.name), &s.body),
+            _ => {}
+        }
+    }
+
+    /// A function or class inside: its own names hide the outer ones.
+    fn inner(&mut self, head: String, stmts: &'a [Stmt]) {
+        let hidden = layer(stmts);
+        let outer = self.locals.clone();
+        self.locals.retain(|name, _| !hidden.contains_key(name));
+        self.under(Some(head), stmts);
+        self.locals = outer;
+    }
+
+    fn branches(&mut self, s: &'a StmtIf) {
+        let mut refused = vec![told_at(&s.test, NOT, self.scope, &self.locals)];
+        self.under(Some(format!("if {}", self.text(&s.test))), &s.body);
+        for clause in &s.elif_else_clauses {
+            let mut head: Vec<String> = refused.iter().map(|test| format!("not {test}")).collect();
+            if let Some(test) = &clause.test {
+                head.push(told_at(test, NOT, self.scope, &self.locals));
+                refused.push(told_at(test, NOT, self.scope, &self.locals));
+            }
+            self.under(Some(format!("if {}", head.join(" and "))), &clause.body);
+        }
+    }
+
+    fn looped(&mut self, s: &'a StmtFor) {
+        let head = (!self.tables.contains(&s.start())).then(|| format!("for {} in {}", self.plain(&*s.target), self.text(&s.iter)));
+        self.under(head, &s.body);
+        self.under(Some("for else".to_owned()), &s.orelse);
+    }
+
+    fn with(&mut self, s: &'a StmtWith) {
+        let is_label = |e: &Expr| matches!(e, Expr::Call(c) if matches!(&*c.func, Expr::Attribute(a) if a.attr.as_str() == "subTest"));
+        let items: Vec<String> = s
+            .items
+            .iter()
+            .filter(|i| !is_label(&i.context_expr))
+            .map(|i| {
+                let name = i.optional_vars.as_ref().map(|v| format!(" as {}", self.plain(&**v))).unwrap_or_default();
+                format!("{}{name}", self.text(&i.context_expr))
+            })
+            .collect();
+        self.under((!items.is_empty()).then(|| format!("with {}", items.join(", "))), &s.body);
+    }
+
+    fn tried(&mut self, s: &'a StmtTry) {
+        let handlers = s.handlers.iter().filter_map(|h| h.as_except_handler());
+        let caught: Vec<String> = handlers.clone().map(|h| h.type_.as_ref().map_or_else(String::new, |t| self.text(t))).collect();
+        self.under(Some(format!("try except {}", caught.join(", "))), &s.body);
+        for (handler, caught) in handlers.zip(&caught) {
+            self.under(Some(format!("except {caught}")), &handler.body);
+        }
+        self.under(Some("try else".to_owned()), &s.orelse);
+        self.under(None, &s.finalbody);
+    }
+
+    /// A name bound once stands for its value from here on; any other binding is set-up.
+    fn bind(&mut self, name: &'a str, value: &'a Expr) {
+        let text = self.text(value);
+        let once = matches!(self.own.get(name), Some(Bound::Once(bound)) if std::ptr::eq(*bound, value));
+        if once && text.len() <= LINE && !self.locals.contains_key(name) {
+            self.locals.insert(name, Local::new(text, value));
+        } else {
+            self.push(Some(format!("{name} = {text}")));
+        }
+    }
+
+    fn assert(&mut self, assert: &'a StmtAssert) {
+        let at = self.assertions.get(&assert.start()).copied().unwrap_or(usize::MAX);
+        for part in conjuncts(&assert.test) {
+            let text = self.text(part);
+            self.claim(text, at);
+        }
+    }
+
+    fn claim(&mut self, text: String, assertion: usize) {
+        let setup = self.setup();
+        if !self.spent {
+            self.told.claims.push(Claim { text, setup, assertion });
+        }
+    }
+
+    fn expression(&mut self, value: &'a Expr) {
+        let awaited = if let Expr::Await(a) = value { &a.value } else { value };
+        let Expr::Call(call) = awaited else {
+            if !value.is_literal_expr() {
+                self.push(Some(self.text(value)));
+            }
+            return;
+        };
+        if let Some(claims) = self.unittest(call, awaited) {
+            let beyond = self.assertions.len();
+            claims.into_iter().for_each(|text| self.claim(text, beyond));
+            return;
+        }
+        let helper = self.helper(call);
+        if helper.is_none() || !is_check(&call.func) {
+            self.push(Some(self.text(value)));
+        }
+        self.told.calls.extend(helper);
+    }
+
+    /// A call by name of something that is not local: linking knows whether it is a helper.
+    fn helper(&mut self, call: &'a ExprCall) -> Option<HelperCall> {
+        let callee = self.scope.dotted(&call.func)?;
+        let root = callee.trim_start_matches('.').split('.').next().unwrap_or_default();
+        let plain = !call.arguments.args.iter().any(Expr::is_starred_expr) && call.arguments.keywords.iter().all(|k| k.arg.is_some());
+        let here = callee.contains('.') || matches!(self.scope.names.top.get(callee.as_str()), Some(Bound::Function(_)));
+        if !plain || !here || (root != "self" && self.own.contains_key(root)) {
+            return None;
+        }
+        let positional = call.arguments.args.iter().map(|a| self.text(a)).collect();
+        let named = call.arguments.keywords.iter().filter_map(|k| Some((k.arg.as_ref()?.to_string(), self.text(&k.value))));
+        let keywords: BTreeMap<String, String> = named.collect();
+        Some(HelperCall { callee, positional, keywords, setup: self.setup() })
+    }
+
+    /// What a method of unittest demands, spelt as conditions; `None` when it is none, or none that can be spelt so.
+    fn unittest(&self, call: &'a ExprCall, whole: &'a Expr) -> Option<Vec<String>> {
+        let Expr::Attribute(method) = &*call.func else { return None };
+        if !matches!(&*method.value, Expr::Name(n) if n.id.as_str() == "self") {
+            return None;
+        }
+        let at = |i: usize, tight| call.arguments.args.get(i).map(|e| told_at(e, tight, self.scope, &self.locals));
+        let two = |sign: &str| Some(vec![format!("{} {sign} {}", at(0, COMPARE + 1)?, at(1, COMPARE + 1)?)]);
+        match method.attr.as_str().strip_prefix("assert")? {
+            "Equal" | "Equals" | "ListEqual" | "DictEqual" | "SetEqual" | "TupleEqual" | "SequenceEqual" | "MultiLineEqual" => two("=="),
+            "NotEqual" | "NotEquals" => two("!="),
+            "Is" => two("is"),
+            "IsNot" => two("is not"),
+            "In" => two("in"),
+            "NotIn" => two("not in"),
+            "Greater" => two(">"),
+            "GreaterEqual" => two(">="),
+            "Less" => two("<"),
+            "LessEqual" => two("<="),
+            "IsNone" => Some(vec![format!("{} is None", at(0, COMPARE + 1)?)]),
+            "IsNotNone" => Some(vec![format!("{} is not None", at(0, COMPARE + 1)?)]),
+            "False" => Some(vec![format!("not {}", at(0, NOT)?)]),
+            "True" => Some(conjuncts(call.arguments.args.first()?).into_iter().map(|e| self.text(e)).collect()),
+            "IsInstance" => Some(vec![format!("isinstance({}, {})", at(0, LAMBDA)?, at(1, LAMBDA)?)]),
+            _ => Some(vec![self.text(whole)]),
+        }
+    }
+}
+
+/// The parts of a conjunction.
+fn conjuncts(test: &Expr) -> Vec<&Expr> {
+    match test {
+        Expr::BoolOp(b) if b.op == BoolOp::And => b.values.iter().flat_map(conjuncts).collect(),
+        other => vec![other],
+    }
+}
+
+/// Whether a statement only checks: it changes nothing for what follows.
+fn is_check_only(stmt: &Stmt) -> bool {
+    let all = |stmts: &[Stmt]| stmts.iter().all(is_check_only);
+    match stmt {
+        Stmt::Assert(_) | Stmt::Pass(_) => true,
+        Stmt::Expr(e) => match &*e.value {
+            Expr::Call(call) => is_check(&call.func),
+            other => other.is_literal_expr(),
+        },
+        Stmt::For(s) => all(&s.body) && all(&s.orelse),
+        Stmt::If(s) => all(&s.body) && s.elif_else_clauses.iter().all(|c| all(&c.body)),
+        Stmt::With(s) => all(&s.body),
+        _ => false,
+    }
+}
