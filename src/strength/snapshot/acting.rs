@@ -13,6 +13,19 @@ use crate::tree::RepoPath;
 /// How many settings objects or names may lead to one another.
 const CHAIN: usize = 8;
 
+/// An object of production code.
+struct Production {
+    /// The files through which it is named; the last one defines it.
+    through: Vec<RepoPath>,
+    name: String,
+}
+
+impl Production {
+    fn id(&self) -> String {
+        self.through.last().map_or_else(|| self.name.clone(), |path| format!("{path}::{}", self.name))
+    }
+}
+
 impl Linker<'_> {
     /// The wider fields of a function's card.
     pub(super) fn effort(&self, kind: Kind, function: &Function, class: Option<usize>, home: &RepoPath) -> Result<Effort, SnapshotError> {
@@ -80,27 +93,32 @@ impl Linker<'_> {
     fn replaced(&self, effort: &Effort, home: &RepoPath) -> Result<BTreeSet<String>, SnapshotError> {
         let mut replaced = BTreeSet::new();
         for target in &effort.patches {
-            let Some((path, name)) = self.production(target, home)? else { continue };
-            if effort.everywhere || self.imports_from(&path, home)? || self.imports_from(&path, self.path)? {
-                replaced.insert(format!("{path}::{name}"));
+            let Some(found) = self.production(target, home)? else { continue };
+            let mut asked = effort.everywhere;
+            for path in &found.through {
+                asked = asked || self.imports_from(path, home)? || self.imports_from(path, self.path)?;
             }
+            replaced.extend(asked.then(|| found.id()));
         }
         Ok(replaced)
     }
 
-    /// The file of production code that defines what a dotted name says, and its name there.
-    fn production(&self, target: &str, home: &RepoPath) -> Result<Option<(RepoPath, String)>, SnapshotError> {
+    /// What a dotted name says, when production code defines it.
+    fn production(&self, target: &str, home: &RepoPath) -> Result<Option<Production>, SnapshotError> {
         let (mut target, mut from) = (target.to_owned(), home.clone());
+        let mut through = Vec::new();
         for _ in 0..CHAIN {
             let Some((path, first, rest)) = self.definition(&target, &from)? else { return Ok(None) };
             let module = self.resolver.module(&path)?;
+            let is_production = !self.resolver.source.is_test(&path);
+            through.extend(is_production.then(|| path.clone()));
             let imported = module.as_ref().and_then(|module| match module.names.get(&first) {
                 Some(Name { meaning: Meaning::Imported(next), .. }) => Some(next.clone()),
                 _ => None,
             });
             let Some(next) = imported else {
                 let name = if rest.is_empty() { first } else { format!("{first}.{rest}") };
-                return Ok((!self.resolver.source.is_test(&path)).then_some((path, name)));
+                return Ok(is_production.then_some(Production { through, name }));
             };
             (target, from) = (if rest.is_empty() { next } else { format!("{next}.{rest}") }, path);
         }
@@ -125,7 +143,7 @@ impl Linker<'_> {
         let Some(module) = self.resolver.module(file)? else { return Ok(false) };
         for name in module.names.values() {
             let Meaning::Imported(dotted) = &name.meaning else { continue };
-            let named = self.production(dotted, file)?.is_some_and(|(home, _)| home == *path);
+            let named = self.production(dotted, file)?.is_some_and(|found| found.through.contains(path));
             if named || self.resolver.home(&format!("{dotted}.x"), file)?.is_some_and(|(home, ..)| home == *path) {
                 return Ok(true);
             }

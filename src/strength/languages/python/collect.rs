@@ -180,7 +180,8 @@ impl<'a> Collector<'_, 'a> {
             let everywhere = found.effort.everywhere;
             found.effort = effort::of_fixture(def, &found, scope, &inner);
             found.effort.everywhere = everywhere && !found.effort.is_empty();
-            if found.domain.tables.is_empty() && found.effort.is_empty() {
+            if found.domain.tables.is_empty() {
+                self.module.functions.push(found);
                 return;
             }
         }
