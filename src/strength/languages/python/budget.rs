@@ -107,7 +107,6 @@ impl Profiles {
         let name = scope.dotted(&call.func).unwrap_or_default();
         let Some(called) = name.strip_prefix(HOUSE) else { return };
         let Some(first) = call.arguments.find_argument_value("name", 0) else { return };
-        let profile = if let Some(Value::Str(name)) = fold(first, scope) { name } else { opaque(first, scope) };
         match called {
             ".register_profile" => {
                 let mut budget = Budget::default();
@@ -115,9 +114,12 @@ impl Profiles {
                 budget.set.extend(keywords.filter_map(|k| setting(k.arg.as_deref()?, &k.value, scope)));
                 let parent = call.arguments.find_argument_value("parent", 1);
                 parent.and_then(|p| settings(p, scope)).into_iter().for_each(|p| budget.under(p));
-                self.registered.insert(profile, budget);
+                self.registered.extend(chosen(first, scope).into_iter().map(|profile| (profile, budget.clone())));
             }
-            ".load_profile" => self.loaded.push((profile, scope.names.file.line(stmt.range.start()))),
+            ".load_profile" => {
+                let line = scope.names.file.line(stmt.range.start());
+                self.loaded.extend(chosen(first, scope).into_iter().map(|profile| (profile, line)));
+            }
             _ => {}
         }
     }
@@ -126,11 +128,26 @@ impl Profiles {
     pub(super) fn named(self) -> Vec<(String, u32, Budget)> {
         let mut named = Vec::new();
         for (at, (profile, line)) in self.loaded.iter().enumerate() {
-            let budget = self.registered.get(profile).cloned();
-            let budget = budget.unwrap_or_else(|| Budget { set: [("profile".to_owned(), profile.clone())].into(), of: Vec::new() });
+            let budget = self.registered.get(profile).cloned().unwrap_or_default();
             named.push((if at == 0 { LOADED.to_owned() } else { format!("{LOADED}.{at}") }, *line, budget));
         }
         named.extend(self.registered.into_iter().map(|(profile, budget)| (format!("settings.profile.{profile}"), 0, budget)));
         named
+    }
+}
+
+/// The profiles that an expression may name: both arms of a choice, the default of a variable of the environment.
+fn chosen(expr: &Expr, scope: &Scope<'_, '_>) -> Vec<String> {
+    match expr {
+        Expr::If(choice) => [&choice.body, &choice.orelse].into_iter().flat_map(|arm| chosen(arm, scope)).collect(),
+        Expr::Call(call) => {
+            let name = scope.dotted(&call.func).unwrap_or_default();
+            let asks = matches!(name.as_str(), "os.getenv" | "os.environ.get");
+            call.arguments.args.get(1).filter(|_| asks).map(|default| chosen(default, scope)).unwrap_or_default()
+        }
+        other => match fold(other, scope) {
+            Some(Value::Str(name)) => vec![name],
+            _ => Vec::new(),
+        },
     }
 }
