@@ -2,7 +2,7 @@
 
 use crate::finding::Rule;
 use crate::strength::card::Card;
-use crate::strength::delta::Loss;
+use crate::strength::delta::{Loss, tokens};
 use crate::strength::effort::{Does, Mark};
 
 /// A mark that the base does not have in some form at least as weak.
@@ -17,7 +17,9 @@ fn covers(was: &Mark, now: &Mark) -> bool {
         (Does::Flaky, now) => now == Does::Flaky,
         (was, now) => was >= now,
     };
-    let when = was.when.is_none() || was.when == now.when || is_narrower(was.when.as_deref(), now.when.as_deref());
+    let same = |was: &str, now: &str| tokens::short_names(was) == tokens::short_names(now);
+    let alike = was.when.as_deref().zip(now.when.as_deref()).is_some_and(|(was, now)| same(was, now));
+    let when = was.when.is_none() || alike || is_narrower(was.when.as_deref(), now.when.as_deref());
     strength && when && (was.row.is_none() || was.row == now.row)
 }
 

@@ -44,6 +44,8 @@ fn is_renamed(was: &str, now: &str, base: &Card, patch: &Card) -> bool {
                 return was == now;
             }
             let moved = was != now && (stays(was) || stays(now));
-            !moved && *there.entry(was).or_insert(now) == *now && *back.entry(now).or_insert(was) == *was
+            // The same of another module.
+            let part = old.get(at + 1) == Some(&".") && new.get(at + 1) == Some(&".");
+            !moved && (part || *there.entry(was).or_insert(now) == *now && *back.entry(now).or_insert(was) == *was)
         })
 }

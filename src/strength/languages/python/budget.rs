@@ -7,6 +7,7 @@ use ruff_python_ast::{Expr, ExprCall, Stmt};
 use crate::strength::effort::Budget;
 use crate::strength::languages::facts::LOADED;
 use crate::strength::languages::python::literal::{Value, fold};
+use crate::strength::languages::python::marks::truth;
 use crate::strength::languages::python::names::Scope;
 use crate::strength::languages::python::write::opaque;
 
@@ -49,8 +50,7 @@ fn imported(dotted: &str) -> Option<Budget> {
 
 fn setting(key: &str, value: &Expr, scope: &Scope<'_, '_>) -> Option<(String, String)> {
     let text = match key {
-        "max_examples" | "stateful_step_count" => opaque(value, scope),
-        "derandomize" => opaque(value, scope),
+        "max_examples" | "stateful_step_count" | "derandomize" => opaque(value, scope),
         "database" => match fold(value, scope) {
             Some(Value::None) => "None".to_owned(),
             _ => "a database".to_owned(),
@@ -136,10 +136,10 @@ impl Profiles {
     }
 }
 
-/// The profiles that an expression may name: both arms of a choice, the default of a variable of the environment.
+/// The profile that an expression names where the environment asks for nothing: the last arm of a choice, the default of a variable.
 fn chosen(expr: &Expr, scope: &Scope<'_, '_>) -> Vec<String> {
     match expr {
-        Expr::If(choice) => [&choice.body, &choice.orelse].into_iter().flat_map(|arm| chosen(arm, scope)).collect(),
+        Expr::If(choice) => chosen(if truth(&choice.test, scope) == Some(true) { &choice.body } else { &choice.orelse }, scope),
         Expr::Call(call) => {
             let name = scope.dotted(&call.func).unwrap_or_default();
             let asks = matches!(name.as_str(), "os.getenv" | "os.environ.get");

@@ -123,6 +123,11 @@ fn marks_that_say_the_same_or_less_hold() {
         ("never", F, &marked("pytest.mark.skipif(False, reason='x')")),
         ("another reason", &old, &marked("pytest.mark.skipif(sys.version_info < (3, 9), reason='y')")),
         ("condition by keyword", &old, &marked("pytest.mark.skipif(condition=sys.version_info < (3, 9), reason='y')")),
+        (
+            "imported from elsewhere",
+            &format!("from a.b import W\n{}", marked("pytest.mark.skipif(W.x, reason='')")),
+            &format!("from .b import W\n{}", marked("pytest.mark.skipif(W.x, reason='')")),
+        ),
         ("of unittest", &marked("unittest.skipIf(x, '')"), &marked("unittest.skipUnless(not x, '')")),
         ("to the module", &marked("pytest.mark.skip"), &format!("pytestmark = pytest.mark.skip\n{F}")),
     ]);
@@ -257,6 +262,8 @@ fn settings_of_another_module_and_loaded_profiles_are_followed() {
     assert_eq!(broken(&[low], &[plain]), []);
     assert_eq!(broken(&[], &[low]), [Rule::BudgetLowered]);
     assert_eq!(broken(&[], &[plain]), []);
+    let asked = profile("max_examples=5").replace("load_profile('ci')", "load_profile('ci' if 'CI' in os.environ else 'default')");
+    assert_eq!(broken(&[], &[("tests/conftest.py", &asked)]), []);
 }
 
 /// Texts of one test live as long as the test.
