@@ -187,7 +187,9 @@ impl Warmer {
     fn tell(&mut self) {
         let shared = &self.reader.shared;
         let (watches, off) = self.eyes.state();
-        let said = off.as_ref().map(|why| format!("watch off: {why}; {}", if self.eyes.due().is_some() { "a fresh one follows" } else { "it stays off" }));
+        let said = off
+            .as_ref()
+            .map(|why| format!("watch off: {why}; {}", if self.eyes.due().is_some() { "a fresh one follows" } else { "it stays off" }));
         if let Some(line) = said.as_ref().filter(|_| said != self.said) {
             shared.log.say(line);
         }

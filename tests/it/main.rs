@@ -2,6 +2,8 @@
 #![cfg(test)]
 
 mod changes;
+mod daemon;
+mod demo;
 mod digest;
 mod facts;
 mod hook_view;
@@ -12,4 +14,3 @@ mod pushes;
 mod repo;
 mod sandbox;
 mod strength;
-mod daemon;
