@@ -42,7 +42,11 @@ impl Glob {
 
     /// Whether the whole path fits.
     pub fn matches(&self, path: &[u8]) -> bool {
-        let name = name(path);
+        self.fits(path, name(path))
+    }
+
+    /// The same for many globs and one path, whose name is looked for only once.
+    pub fn fits(&self, path: &[u8], name: &[u8]) -> bool {
         match self {
             Glob::Whole(whole) => path == whole,
             Glob::Under(folder) => path.starts_with(folder),

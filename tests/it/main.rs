@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod changes;
+mod daemon;
 mod demo;
 mod digest;
 mod facts;
@@ -13,4 +14,3 @@ mod pushes;
 mod repo;
 mod sandbox;
 mod strength;
-mod daemon;

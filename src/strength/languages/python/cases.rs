@@ -44,9 +44,9 @@ fn add(expr: &Expr, scope: &Scope<'_, '_>, found: &mut Cases) -> bool {
             true
         }
         Expr::BinOp(b) if b.op == Operator::Add => add(&b.left, scope, found) && add(&b.right, scope, found),
-        Expr::BinOp(b) if b.op == Operator::Mult => match fold(&b.right, scope) {
-            Some(Value::Int(n)) if n.is_positive() => add(&b.left, scope, found),
-            Some(Value::Int(_)) => true,
+        Expr::BinOp(b) if b.op == Operator::Mult => match (fold(&b.left, scope), fold(&b.right, scope)) {
+            (_, Some(Value::Int(n))) => !n.is_positive() || add(&b.left, scope, found),
+            (Some(Value::Int(n)), _) => !n.is_positive() || add(&b.right, scope, found),
             _ => false,
         },
         Expr::Call(call) => called(call, scope, found),
