@@ -1,12 +1,12 @@
 //! The integration tests, in one binary.
 #![cfg(test)]
 
-mod daemon;
 mod changes;
+mod daemon;
 mod digest;
 mod facts;
-mod hooks;
 mod hook_view;
+mod hooks;
 mod index_file;
 mod partition;
 mod pushes;
