@@ -83,7 +83,9 @@ fn a_merge_is_held_against_what_either_side_changed() {
         // Both sides changed the card: it is held against both.
         (strong.clone(), longer(&strong), longer(&plain), pairs(&[("assertion_removed", SMALL)])),
         // One side made it stronger, the merge takes the weaker one.
-        (strong.clone(), longer(&plain), longer(&plain), pairs(&[("assertion_removed", SMALL)])),
+        (strong.clone(), longer(&plain), longer(&plain) + "\n", pairs(&[("assertion_removed", SMALL)])),
+        // It takes one side's file whole: that is no change of the merge's own.
+        (strong.clone(), longer(&plain), longer(&plain), pairs(&[])),
     ] {
         let sandbox = merged(&[(PROPS, &one)], &[(PROPS, &two)], &[(PROPS, &merge)]);
         let (_, found) = verdict(&sandbox, &["--base", "HEAD^", "--head", "HEAD"]);
