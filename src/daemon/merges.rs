@@ -1,8 +1,6 @@
 //! Owns what is known of merges to come: whether the commits of a branch would be clear, for two commits and no others.
 
 use std::sync::atomic::Ordering;
-use std::thread::sleep;
-use std::time::Duration;
 
 use crate::daemon::serve::{Shared, lock};
 use crate::daemon::warm::ward::Ward;
@@ -19,8 +17,6 @@ use crate::tree::Oid;
 /// Most branches of a repository, and most commits of a branch, that are judged ahead.
 const BRANCHES: usize = 32;
 const COMMITS: usize = 200;
-/// How long nobody must have asked for anything before the next commit is judged.
-const QUIET: Duration = Duration::from_millis(30);
 
 /// Judges every branch of a repository that has something to be merged into. What is known for the same two commits stays.
 pub(super) fn judge(ward: &Ward, shared: &Shared) {
@@ -83,9 +79,7 @@ fn verdict(repo: &Repo, base: &Oid, head: &Oid, shared: &Shared) -> Result<Optio
     let judge = Judge::new(repo, &facts)?;
     let (mut exit, mut rules) = (Exit::Clear, Vec::new());
     for commit in &commits {
-        while shared.quiet() < QUIET && !shared.leaving.load(Ordering::SeqCst) {
-            sleep(Duration::from_millis(5));
-        }
+        shared.step_aside();
         if shared.leaving.load(Ordering::SeqCst) {
             return Ok(None);
         }

@@ -37,13 +37,9 @@ impl Place {
     /// [`PlaceError`].
     pub fn find(make: bool) -> Result<Self, PlaceError> {
         let mut last = PlaceError::None;
-        let runs = folder::runs();
-        for candidate in runs.iter().filter(|run| run.is_absolute()) {
-            if runs.len() > 1 && !is_fit(candidate) {
-                continue;
-            }
-            match if make { folder::make(candidate) } else { folder::check(candidate) } {
-                Ok(()) => return Place::in_folder(candidate),
+        for candidate in folder::runs().into_iter().filter(|run| run.is_absolute()) {
+            match if make { folder::make(&candidate) } else { folder::check(&candidate) } {
+                Ok(()) => return Place::in_folder(&candidate),
                 Err(unsafe_folder @ FolderError::Unsafe { .. }) => return Err(unsafe_folder.into()),
                 Err(other) => last = other.into(),
             }
@@ -100,9 +96,4 @@ impl Place {
     fn file(&self, end: &str) -> PathBuf {
         self.folder.join(format!("{}.{end}", self.stem))
     }
-}
-
-/// A system's runtime folder counts only while it is this user's own: after `sudo` it is somebody else's.
-fn is_fit(candidate: &Path) -> bool {
-    candidate.parent().is_none_or(|parent| !parent.exists() || folder::is_own(parent))
 }

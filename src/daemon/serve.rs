@@ -34,6 +34,9 @@ const FAREWELL: Duration = Duration::from_secs(2);
 const PANICS: usize = 2;
 /// A clock that disagrees with itself by more was set, or the machine slept.
 const JUMP: Duration = Duration::from_mins(1);
+/// How long no verdict must have asked for anything before the next blob is read ahead, and how long that is waited for.
+const QUIET: Duration = Duration::from_millis(30);
+const ASIDE: Duration = Duration::from_millis(500);
 /// Stack of a connection's thread.
 const STACK: usize = 512 << 10;
 
@@ -62,6 +65,7 @@ pub(super) struct Shared {
     orders: SyncSender<Order>,
     started: Instant,
     last: Mutex<Instant>,
+    worked: Mutex<Instant>,
     requests: AtomicU64,
     admitted: AtomicU64,
     panics: AtomicUsize,
@@ -72,15 +76,26 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// A request came: the daemon is in use, and reading ahead waits.
-    pub(super) fn asked(&self) {
+    /// A request came: the daemon is in use.
+    pub(super) fn asked(&self, of_work: bool) {
         self.requests.fetch_add(1, Ordering::Relaxed);
         *lock(&self.last) = Instant::now();
+        if of_work {
+            *lock(&self.worked) = Instant::now();
+        }
     }
 
-    /// Time since the last request.
-    pub(super) fn quiet(&self) -> Duration {
+    /// Time since the last request of any kind.
+    fn idle(&self) -> Duration {
         lock(&self.last).elapsed()
+    }
+
+    /// Lets verdicts go first: waits until none has asked for a moment, but not for ever.
+    pub(super) fn step_aside(&self) {
+        let end = Instant::now() + ASIDE;
+        while lock(&self.worked).elapsed() < QUIET && Instant::now() < end && !self.leaving.load(Ordering::SeqCst) {
+            thread::sleep(Duration::from_millis(5));
+        }
     }
 
     /// Asks the main loop to end; the first reason is the one that is logged.
@@ -166,6 +181,7 @@ pub fn serve(options: Options) -> Result<(), DaemonError> {
         orders,
         started: Instant::now(),
         last: Mutex::new(Instant::now()),
+        worked: Mutex::new(Instant::now()),
         requests: AtomicU64::new(0),
         admitted: AtomicU64::new(0),
         panics: AtomicUsize::new(0),
@@ -197,7 +213,7 @@ pub fn serve(options: Options) -> Result<(), DaemonError> {
 fn attend(door: &Door, shared: &Arc<Shared>, life: &Life, idle: Duration) {
     let mut look = Look { at: Instant::now(), wall: SystemTime::now(), full: false };
     while !shared.leaving.load(Ordering::SeqCst) {
-        let quiet = shared.quiet();
+        let quiet = shared.idle();
         if quiet >= idle {
             shared.leave("nobody asked for anything any more");
             break;
@@ -225,8 +241,7 @@ impl Look {
         if let Some(reason) = life.lost() {
             shared.leave(reason);
         }
-        let passed = self.wall.elapsed().unwrap_or(Duration::MAX);
-        if passed.abs_diff(self.at.elapsed()) > JUMP {
+        if jumped(self.wall.elapsed().ok(), self.at.elapsed()) {
             let _ = shared.orders.try_send(Order::Doubt("the clock jumped".into()));
         }
         let full = system::resident().is_some_and(|bytes| bytes > RESIDENT);
@@ -239,6 +254,11 @@ impl Look {
         shared.store.refresh();
         *self = Look { at: Instant::now(), wall: SystemTime::now(), full };
     }
+}
+
+/// Whether two clocks disagree on how much time has passed; `None` when the first went backwards.
+fn jumped(wall: Option<Duration>, steady: Duration) -> bool {
+    wall.is_none_or(|wall| wall.abs_diff(steady) > JUMP)
 }
 
 /// Gives a client a thread of its own. A panic in it ends that connection; a second one ends the daemon.
@@ -283,5 +303,26 @@ fn finish(door: &Door, shared: &Arc<Shared>) {
     let end = Instant::now() + FAREWELL;
     while !lock(&shared.talks).is_empty() && Instant::now() < end && shared.signals.load(Ordering::SeqCst) == signals {
         thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::jumped;
+
+    #[test]
+    fn a_clock_that_was_set_or_slept_has_jumped() {
+        let day = Duration::from_hours(24);
+        for (wall, steady, answer) in [
+            (Some(Duration::from_secs(5)), Duration::from_secs(5), false),
+            (Some(Duration::from_secs(6)), Duration::from_secs(5), false),
+            (Some(day), Duration::from_secs(5), true),
+            (Some(Duration::ZERO), day, true),
+            (None, Duration::from_secs(5), true),
+        ] {
+            assert_eq!(jumped(wall, steady), answer, "{wall:?} {steady:?}");
+        }
     }
 }

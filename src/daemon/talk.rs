@@ -61,7 +61,7 @@ pub(super) fn converse(stream: Stream, shared: &Shared) -> Result<(), WireError>
         if !mine && request.wish != Wish::Stop {
             return Ok(());
         }
-        shared.asked();
+        shared.asked(matches!(request.wish, Wish::Facts(_)));
         let stop = request.wish == Wish::Stop;
         wire::send(&mut timed(), &answer(request, shared), ANSWER_CAP)?;
         if stop {

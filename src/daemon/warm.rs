@@ -31,8 +31,6 @@ const WATCHES: usize = 4096;
 const SHARE: usize = 20;
 /// How long files must be left alone before they are read ahead.
 const SETTLE: Duration = Duration::from_millis(50);
-/// How long nobody must have asked for anything before the next blob is read ahead.
-const QUIET: Duration = Duration::from_millis(30);
 /// How often repositories are looked after without any hint.
 const ROUND: Duration = Duration::from_secs(30);
 /// A blob that took longer is not read ahead again.
@@ -71,7 +69,7 @@ pub(super) fn start(
         let inbox = Inbox::new(bell);
         let reader =
             Reader { shared: Arc::clone(&shared), in_flight, shunned: shunned.into_iter().collect(), ready: Generations::new(READY) };
-        let mut warmer = Warmer { eyes: Eyes::new(watch::of_system, inbox), wards: Vec::new(), reader, round: Instant::now() };
+        let mut warmer = Warmer { eyes: Eyes::new(watch::of_system, inbox), wards: Vec::new(), reader, round: Instant::now(), said: None };
         while warmer.step(&orders) {}
     };
     thread::Builder::new().name("warm".into()).stack_size(STACK).spawn(run)
@@ -83,6 +81,8 @@ struct Warmer {
     wards: Vec<Ward>,
     reader: Reader,
     round: Instant,
+    /// What the log says of the watch.
+    said: Option<String>,
 }
 
 impl Warmer {
@@ -147,6 +147,7 @@ impl Warmer {
         if let Some(why) = seen.doubt {
             return self.doubt(&why);
         }
+        self.wards.retain(Ward::is_there);
         let mut wards = std::mem::take(&mut self.wards);
         for ward in &mut wards {
             if ward.is_touched(&seen.touched) {
@@ -159,8 +160,7 @@ impl Warmer {
     }
 
     fn doubt(&mut self, why: &str) {
-        let again = self.eyes.doubt(why);
-        self.reader.shared.log.say(&format!("watch off: {why}{}", if again { "; a fresh one follows" } else { "; it stays off" }));
+        self.eyes.doubt(why);
     }
 
     fn all(&mut self) {
@@ -184,9 +184,16 @@ impl Warmer {
         self.eyes.want(all);
     }
 
-    fn tell(&self) {
+    fn tell(&mut self) {
         let shared = &self.reader.shared;
         let (watches, off) = self.eyes.state();
+        let said = off
+            .as_ref()
+            .map(|why| format!("watch off: {why}; {}", if self.eyes.due().is_some() { "a fresh one follows" } else { "it stays off" }));
+        if let Some(line) = said.as_ref().filter(|_| said != self.said) {
+            shared.log.say(line);
+        }
+        self.said = said;
         shared.watches.store(watches, Ordering::Relaxed);
         *lock(&shared.watch_off) = off;
         *lock(&shared.warmth) = self.wards.iter().rev().map(Ward::warmth).collect();
@@ -229,7 +236,7 @@ impl Reader {
     }
 
     fn compute(&mut self, key: &Key, read: &dyn Fn(u64) -> Result<Vec<u8>, TreeError>) -> bool {
-        self.step_aside();
+        self.shared.step_aside();
         let largest = if key.0 == Question::Sha256 { LARGEST_FIXTURE } else { LARGEST_MODULE };
         let Ok(bytes) = read(ahead::cap(key.0).min(largest)) else { return false };
         self.in_flight.note(key);
@@ -243,11 +250,5 @@ impl Reader {
         self.shared.store.put(key.clone(), sealed);
         self.shared.warmed.fetch_add(1, Ordering::Relaxed);
         true
-    }
-
-    fn step_aside(&self) {
-        while self.shared.quiet() < QUIET && !self.is_over() {
-            sleep(Duration::from_millis(5));
-        }
     }
 }

@@ -159,8 +159,8 @@ impl Eyes {
         }
     }
 
-    /// Something may have been missed: away with the watcher, and with what it saw. True when a fresh one will come.
-    pub(super) fn doubt(&mut self, why: &str) -> bool {
+    /// Something may have been missed: away with the watcher, and with what it saw.
+    pub(super) fn doubt(&mut self, why: &str) {
         if self.opened.elapsed() > LONGEST {
             self.doubts = 0;
         }
@@ -168,7 +168,6 @@ impl Eyes {
         self.doubts += 1;
         let pause = Duration::from_secs(1 << (self.doubts - 1).min(6)).min(LONGEST);
         self.next = (self.failures < FAILURES).then(|| Instant::now() + pause);
-        self.next.is_some()
     }
 
     /// When a fresh watcher is due.
@@ -308,7 +307,8 @@ mod tests {
         assert!(eyes.reopen());
         eyes.want(folders(&["a", "b"]));
         assert_eq!(eyes.state(), (2, None));
-        assert!(eyes.doubt("rescan"));
+        eyes.doubt("rescan");
+        assert!(eyes.due().is_some());
         assert_eq!(eyes.state(), (0, Some("rescan".into())));
         assert!(!eyes.reopen(), "not before the pause is over");
         eyes.next = Some(std::time::Instant::now());

@@ -84,7 +84,9 @@ pub fn runs() -> Vec<PathBuf> {
         return vec![named.into()];
     }
     let user = ProjectDirs::from("", "", "seedgate");
-    let runtime = user.as_ref().and_then(ProjectDirs::runtime_dir).map(Path::to_path_buf);
+    // After `sudo` the variable still names somebody else's folder.
+    let runtime = user.as_ref().and_then(ProjectDirs::runtime_dir).filter(|runtime| runtime.parent().is_some_and(is_own));
+    let runtime = runtime.map(Path::to_path_buf);
     runtime.into_iter().chain(cache().map(|cache| cache.join("run"))).collect()
 }
 

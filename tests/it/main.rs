@@ -2,10 +2,13 @@
 #![cfg(test)]
 
 mod changes;
+mod daemon;
+mod demo;
 mod digest;
 mod facts;
-mod hooks;
+mod gate;
 mod hook_view;
+mod hooks;
 mod index_file;
 mod partition;
 mod pushes;

@@ -1,0 +1,10 @@
+//! The daemon under faults: the verdict is what it would be without one, nothing hangs, nothing is left behind.
+
+mod answers;
+mod house;
+mod life;
+mod load;
+mod requests;
+mod same_bytes;
+mod starts;
+mod warmth;
