@@ -215,6 +215,8 @@ struct ReadCard {
     #[serde(default)]
     calls: Vec<Call>,
     #[serde(default)]
+    parameters: Vec<String>,
+    #[serde(default)]
     line: u32,
     #[serde(default)]
     body_sha256: String,
@@ -245,6 +247,7 @@ fn read_card(value: Value) -> Result<(Card, Stated), CardsError> {
         assertions: read.assertions.unwrap_or_default(),
         claims: read.claims,
         calls: read.calls,
+        parameters: read.parameters,
         files: read.files,
         fixture_sha256: read.fixture_sha256,
         body_sha256: read.body_sha256,

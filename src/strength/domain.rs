@@ -159,3 +159,6 @@ impl Domain {
         Domain { unread: BTreeSet::from([texts.join(" or ")]), ..Domain::default() }
     }
 }
+
+#[cfg(test)]
+mod tests;

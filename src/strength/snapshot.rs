@@ -83,3 +83,6 @@ pub fn cards(path: &RepoPath, source: &dyn Source) -> Result<Vec<Card>, Snapshot
 pub fn is_collected(path: &RepoPath) -> bool {
     collected::is_file(path)
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,8 +3,10 @@
 
 mod changes;
 mod daemon;
+mod demo;
 mod digest;
 mod facts;
+mod gate;
 mod hook_view;
 mod hooks;
 mod index_file;

@@ -2,7 +2,8 @@
 
 use crate::finding::Rule;
 use crate::strength::card::{Card, Kind, Texts};
-use crate::strength::delta::claims::{self, Demands};
+use crate::strength::cards::CardSet;
+use crate::strength::delta::claims::{self, Demand, Demands};
 use crate::strength::delta::pairing::{Pair, Sides};
 use crate::strength::delta::{Compared, Loss};
 
@@ -51,7 +52,7 @@ impl<'c> Ledger<'c> {
                 texts.take(&assertion.text)
             } else {
                 let missing: Vec<_> = demands.iter().filter(|demand| !claims::take(&mut here, demand)).collect();
-                missing.is_empty() || self.take_elsewhere(&missing)
+                missing.is_empty() || self.take_elsewhere(base, &missing)
             };
             if !kept {
                 lost.push(assertion.text.clone());
@@ -60,10 +61,10 @@ impl<'c> Ledger<'c> {
         lost
     }
 
-    fn take_elsewhere(&mut self, demands: &[&claims::Demand]) -> bool {
+    fn take_elsewhere(&mut self, base: &Card, demands: &[&Demand]) -> bool {
         let (pairs, sides) = (self.pairs, self.sides);
         let gains = self.gains.get_or_insert_with(|| gains(pairs, sides));
-        demands.iter().all(|demand| claims::take(gains, demand))
+        demands.iter().all(|demand| claims::take(gains, &claims::placed((*demand).clone(), base, base)))
     }
 }
 
@@ -72,8 +73,8 @@ fn gains(pairs: &[Pair<'_>], sides: &Sides<'_>) -> Demands {
     let mut gains = Demands::new();
     for (before, after) in pairs {
         let Some(after) = after.filter(|card| card.kind != Kind::Support) else { continue };
-        let was = before.map_or_else(|| Some(Demands::new()), |card| claims::of_card(card, sides.base));
-        let Some((was, mut now)) = was.zip(claims::of_card(after, sides.patch)) else { continue };
+        let was = before.map_or_else(|| Some(Demands::new()), |card| demanded(card, sides.base, after));
+        let Some((was, mut now)) = was.zip(demanded(after, sides.patch, after)) else { continue };
         for (demand, times) in was {
             claims::take_times(&mut now, &demand, times);
         }
@@ -85,6 +86,15 @@ fn gains(pairs: &[Pair<'_>], sides: &Sides<'_>) -> Demands {
         }
     }
     gains
+}
+
+/// What a card demands, as it can be looked for from another one.
+fn demanded(card: &Card, side: &CardSet, home: &Card) -> Option<Demands> {
+    let mut placed = Demands::new();
+    for (demand, times) in claims::of_card(card, side)? {
+        *placed.entry(claims::placed(demand, card, home)).or_default() += times;
+    }
+    Some(placed)
 }
 
 fn quoted(texts: &[String]) -> String {

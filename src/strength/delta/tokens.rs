@@ -63,6 +63,67 @@ pub(super) fn is_template(token: &str) -> bool {
     prefix.len() < token.len() && prefix.contains(['f', 'F', 't', 'T'])
 }
 
+/// Words and built-in names that mean the same in every file, and what a lambda's or comprehension's own names are told as.
+const EVERYWHERE: [&str; 50] = [
+    "False",
+    "None",
+    "True",
+    "abs",
+    "all",
+    "and",
+    "any",
+    "await",
+    "bool",
+    "bytes",
+    "callable",
+    "chr",
+    "dict",
+    "divmod",
+    "else",
+    "enumerate",
+    "filter",
+    "float",
+    "for",
+    "frozenset",
+    "getattr",
+    "hasattr",
+    "hash",
+    "if",
+    "in",
+    "int",
+    "is",
+    "isinstance",
+    "issubclass",
+    "iter",
+    "lambda",
+    "len",
+    "list",
+    "map",
+    "max",
+    "min",
+    "next",
+    "not",
+    "or",
+    "ord",
+    "range",
+    "repr",
+    "reversed",
+    "round",
+    "set",
+    "sorted",
+    "str",
+    "sum",
+    "tuple",
+    "zip",
+];
+
+/// Whether a token is a name whose meaning depends on the file.
+pub(super) fn is_name(token: &str) -> bool {
+    let word = token.chars().all(is_word) && !token.starts_with(|c: char| c.is_ascii_digit());
+    let own = token.strip_prefix('_').is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()));
+    word && !own && EVERYWHERE.binary_search(&token).is_err()
+}
+
 /// Whether the token at `at` is a name that stands for a value: no attribute, no keyword of a call.
 pub(super) fn is_free(tokens: &[&str], at: usize) -> bool {
     let attribute = at > 0 && tokens[at - 1] == ".";

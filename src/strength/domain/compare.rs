@@ -209,8 +209,8 @@ fn pair(base: &[Argument], patch: &[Argument]) -> Vec<Option<usize>> {
     }
     let mut from = 0;
     for (at, argument) in base.iter().enumerate().filter(|(_, a)| is_draw(a)) {
-        let draws = || free.iter().copied().filter(|p| *p >= from && is_draw(&patch[*p]));
-        pairs[at] = draws().find(|p| narrowing(&argument.strategy, &patch[*p].strategy).is_none()).or_else(|| draws().next());
+        let mut draws = free.iter().copied().filter(|p| *p >= from && is_draw(&patch[*p]));
+        pairs[at] = draws.find(|p| narrowing(&argument.strategy, &patch[*p].strategy).is_none());
         if let Some(p) = pairs[at] {
             free.remove(&p);
             from = p + 1;

@@ -65,6 +65,8 @@ pub enum Role {
     Fixture,
     /// Bound to the result of a call: what it checks cannot be read.
     Assigned,
+    /// A state machine by itself.
+    Rules,
     /// The test case of a state machine.
     Machine,
 }

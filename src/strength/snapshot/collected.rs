@@ -91,6 +91,6 @@ pub(super) fn is_runnable(function: &Function) -> bool {
         Role::Plain => is_test_name(&function.name),
         Role::Assigned => true,
         Role::Machine => function.name.to_ascii_lowercase().starts_with("test"),
-        Role::Fixture => false,
+        Role::Fixture | Role::Rules => false,
     }
 }

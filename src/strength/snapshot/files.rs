@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::settings::glob::Glob;
+use crate::settings::glob::IdGlob;
 use crate::strength::languages::facts::HERE;
 use crate::strength::snapshot::{SnapshotError, Source};
 use crate::tree::RepoPath;
@@ -28,7 +28,7 @@ pub(super) fn named(literals: &BTreeSet<String>, path: &RepoPath, source: &dyn S
 pub(super) fn bound(id: &str, source: &dyn Source) -> Result<BTreeMap<String, String>, SnapshotError> {
     let mut files = BTreeMap::new();
     for (pattern, paths) in &source.settings().bind {
-        if !Glob::new(pattern).is_ok_and(|glob| glob.matches(id.as_bytes())) {
+        if !IdGlob::new(pattern).is_ok_and(|glob| glob.matches(id)) {
             continue;
         }
         for path in paths {

@@ -112,9 +112,8 @@ impl<'l> Linker<'l> {
         let checks = !function.assertions.is_empty() || function.checks > 0;
         let leaned_on = match function.role {
             Role::Fixture => !self.is_collected() || checks,
-            Role::Plain => {
-                (checks || function.domain.is_declared()) && !collected::is_test_name(&function.name) && !self.is_bound_machine(function)
-            }
+            Role::Rules => !self.is_bound_machine(function),
+            Role::Plain => (checks || function.domain.is_declared()) && !collected::is_test_name(&function.name),
             Role::Assigned | Role::Machine => false,
         };
         leaned_on.then_some(Kind::Support)
@@ -149,6 +148,7 @@ impl<'l> Linker<'l> {
             assertions: function.assertions.clone(),
             claims: function.claims.clone(),
             calls: calls.into_iter().flatten().collect(),
+            parameters: function.parameters.clone(),
             files,
             fixture_sha256,
             body_sha256: function.body_sha256.clone(),
@@ -269,6 +269,7 @@ impl<'l> Linker<'l> {
                 assertions,
                 claims,
                 calls,
+                parameters: Vec::new(),
                 files,
                 fixture_sha256: None,
                 body_sha256,

@@ -31,7 +31,14 @@ pub(super) fn module<'a>(body: &'a [Stmt], names: &Names<'a>) -> Module {
     if let Some(Bound::Once(value)) = names.top.get("pytestmark") {
         mark(value, &scope, &mut marks);
     }
-    let mut collector = Collector { names, named: Named::new(names), module: Module::default(), marks, silenced: BTreeSet::new() };
+    let mut collector = Collector {
+        names,
+        named: Named::new(names),
+        module: Module::default(),
+        marks,
+        silenced: BTreeSet::new(),
+        machines: BTreeSet::new(),
+    };
     collector.block(body, None, &scope);
     let silenced = std::mem::take(&mut collector.silenced);
     let mut module = collector.module;
@@ -50,6 +57,8 @@ struct Collector<'n, 'a> {
     marks: Domain,
     /// Functions with `name.__test__ = False`; the empty name is the module.
     silenced: BTreeSet<String>,
+    /// Classes that are machines: their methods are told by the machine.
+    machines: BTreeSet<usize>,
 }
 
 impl<'a> Collector<'_, 'a> {
@@ -108,7 +117,8 @@ impl<'a> Collector<'_, 'a> {
         let at = self.module.classes.len();
         self.module.classes.push(Class { name: def.name.to_string(), outer, line, bases, has_init, collect, domain });
         if let Some(machine) = machine::read(def, scope, self.names.file) {
-            let bound = if def.bases().iter().any(machine::is_test_case) { Role::Machine } else { Role::Plain };
+            let bound = if def.bases().iter().any(machine::is_test_case) { Role::Machine } else { Role::Rules };
+            self.machines.insert(at);
             self.module.functions.push(Function { name: def.name.to_string(), class: outer, line, role: bound, ..machine });
         }
         self.block(&def.body, Some(at), &inner);
@@ -138,13 +148,14 @@ impl<'a> Collector<'_, 'a> {
         let mut found =
             Function { name: name.to_owned(), class, line: self.names.file.line(def.name.start()), parameters, ..Function::default() };
         let is_fixture = def.decorator_list.iter().any(|d| fixture(&d.expression, scope, &mut found));
-        if is_fixture && found.domain.tables.is_empty() {
+        let told_by_machine = class.is_some_and(|at| self.machines.contains(&at)) && !is_carded(name);
+        if told_by_machine || (is_fixture && found.domain.tables.is_empty()) {
             return;
         }
         let body = Body::read(&def.body);
         let own = own_layer(def);
         let inner = scope.inside(&own);
-        let loops = if is_fixture { Vec::new() } else { self.declared(def, &body, &inner, scope, &mut found) };
+        let loops = if is_fixture { Vec::new() } else { self.declared(def, &body, (&inner, scope), &mut found) };
         found.assertions = body.asserts.iter().map(|a| assertion(a, &inner)).collect();
         found.checks = body.checks;
         let carded = name.starts_with("test") || name.starts_with("prop_") || found.domain.is_declared() || is_fixture;
@@ -162,8 +173,7 @@ impl<'a> Collector<'_, 'a> {
         &mut self,
         def: &'a StmtFunctionDef,
         body: &Body<'a>,
-        inner: &Scope<'_, 'a>,
-        scope: &Scope<'_, 'a>,
+        (inner, scope): (&Scope<'_, 'a>, &Scope<'_, 'a>),
         found: &mut Function,
     ) -> Vec<&'a StmtFor> {
         let mut domain = if is_carded(def.name.as_str()) { self.marks.clone() } else { Domain::default() };

@@ -51,3 +51,6 @@ fn read(source: &str) -> Result<Module, Unreadable> {
     let names = Names::read(&file, &tree.body);
     Ok(collect::module(&tree.body, &names))
 }
+
+#[cfg(test)]
+mod tests;
