@@ -65,8 +65,9 @@ pub(super) fn short_names(text: &str) -> Vec<&str> {
     let mut kept = Vec::with_capacity(tokens.len());
     let mut at = 0;
     while let Some(token) = tokens.get(at) {
-        let relative =
-            dot(at) && named(at + 1) && !kept.last().is_some_and(|last: &&str| is_name(last) || matches!(*last, ")" | "]" | "}"));
+        let relative = dot(at)
+            && (named(at + 1) || dot(at + 1))
+            && !kept.last().is_some_and(|last: &&str| is_name(last) || matches!(*last, ")" | "]" | "}"));
         if named(at) && dot(at + 1) && named(at + 2) && dot(at + 3) {
             at += 2;
         } else {
