@@ -4,6 +4,7 @@ pub mod card;
 pub mod cards;
 pub mod delta;
 pub mod domain;
+pub mod effort;
 pub mod languages;
 pub mod record;
 pub mod snapshot;

@@ -1,15 +1,21 @@
 //! Owns Python: from the bytes of one file to the facts of one module.
 
 mod body;
+mod budget;
 mod cases;
 mod claims;
 mod collect;
 mod decode;
 mod depth;
+mod effort;
+mod examples;
 mod literal;
 mod machine;
+mod marks;
 mod names;
+mod patches;
 mod paths;
+mod reducers;
 mod strategies;
 mod text;
 mod write;
