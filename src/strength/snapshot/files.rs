@@ -57,8 +57,11 @@ fn candidates(text: &str, path: &RepoPath) -> Vec<RepoPath> {
         folder = folder.iter().rposition(|b| *b == b'/').map_or(&[], |at| &folder[..at]);
     }
     places.extend(around.iter().cloned());
-    places
-        .extend(around.iter().chain([&String::new()]).flat_map(|p| ["fixtures", "testdata", "__snapshots__"].map(|f| format!("{p}{f}/"))));
+    // A text that climbs is told from a folder that is there, not from one that a loader might add.
+    if !text.starts_with("..") {
+        let homes = |p: &String| ["fixtures", "testdata", "__snapshots__"].map(|f| format!("{p}{f}/"));
+        places.extend(around.iter().chain([&String::new()]).flat_map(homes));
+    }
     let mut seen = BTreeSet::new();
     let all = places.iter().filter_map(|place| normal(&format!("{place}{text}")));
     all.filter(|p| seen.insert(p.clone())).map(RepoPath::new).collect()
