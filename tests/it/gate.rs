@@ -113,7 +113,10 @@ fn every_kind_of_finding_is_told_in_one_run_and_in_a_stable_order() {
         ("fixture_drift", "tests/fixtures/data.json"),
         ("property_removed", "tests/test_unit.py::test_two"),
     ] {
-        assert!(rules.iter().any(|(rule, subject)| rule == expected.0 && (subject == expected.1 || rule == "split_required")), "{expected:?} in {rules:?}");
+        assert!(
+            rules.iter().any(|(rule, subject)| rule == expected.0 && (subject == expected.1 || rule == "split_required")),
+            "{expected:?} in {rules:?}"
+        );
     }
     assert_eq!(found, verdict(&sandbox, &[]).1);
 }
