@@ -4,6 +4,7 @@ mod cargo;
 mod ci;
 mod conftest;
 mod ini;
+mod js_config;
 mod managers;
 mod options;
 mod pytest_ini;
@@ -80,6 +81,8 @@ enum Kind {
     Prose,
     /// Configuration of cargo and nextest.
     Cargo,
+    /// Configuration of JavaScript runners.
+    Script,
 }
 
 fn kinds(path: &RepoPath) -> impl Iterator<Item = Kind> {
@@ -91,6 +94,7 @@ fn kinds(path: &RepoPath) -> impl Iterator<Item = Kind> {
         (Kind::Manager, managers::is_manager(path)),
         (Kind::Prose, managers::is_prose(path)),
         (Kind::Cargo, cargo::is_config(path)),
+        (Kind::Script, js_config::is_config(path)),
     ]
     .into_iter()
     .filter_map(|(kind, yes)| yes.then_some(kind))
@@ -146,6 +150,7 @@ fn each(sight: &Sight<'_>, kind: Kind, paths: &[&RepoPath]) -> Result<Vec<Loss>,
         losses.extend(match kind {
             Kind::Manager => managers::dropped(path, &was, &is),
             Kind::Prose => managers::bypasses(path, &was, &is),
+            Kind::Script => js_config::losses(path, &was, &is),
             _ => cargo::losses(path, &was, &is),
         });
     }
