@@ -34,8 +34,9 @@ const FAREWELL: Duration = Duration::from_secs(2);
 const PANICS: usize = 2;
 /// A clock that disagrees with itself by more was set, or the machine slept.
 const JUMP: Duration = Duration::from_mins(1);
-/// How long no verdict must have asked for anything before the next blob is read ahead, and how long that is waited for.
-const QUIET: Duration = Duration::from_millis(30);
+/// How long no verdict must have asked for anything before the next blob is read ahead.
+pub(super) const QUIET: Duration = Duration::from_millis(30);
+/// Longest wait for that.
 const ASIDE: Duration = Duration::from_millis(500);
 /// Stack of a connection's thread.
 const STACK: usize = 512 << 10;
@@ -90,10 +91,10 @@ impl Shared {
         lock(&self.last).elapsed()
     }
 
-    /// Lets verdicts go first: waits until none has asked for a moment, but not for ever.
-    pub(super) fn step_aside(&self) {
+    /// Lets verdicts go first: waits until none has asked for a while, but not for ever.
+    pub(super) fn step_aside(&self, quiet: Duration) {
         let end = Instant::now() + ASIDE;
-        while lock(&self.worked).elapsed() < QUIET && Instant::now() < end && !self.leaving.load(Ordering::SeqCst) {
+        while lock(&self.worked).elapsed() < quiet && Instant::now() < end && !self.leaving.load(Ordering::SeqCst) {
             thread::sleep(Duration::from_millis(5));
         }
     }

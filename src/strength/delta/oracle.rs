@@ -5,7 +5,9 @@ mod source;
 use crate::strength::delta::oracle::source::{Call, call, cut_at, is_constant, is_value, number, top, unwrapped};
 use crate::strength::delta::tokens;
 
-pub(super) use source::{holds_part, is_literal_change, is_value_text, names, normal, number_of, pure_parts};
+pub(super) use source::{
+    holds_part, is_literal_change, is_value_text, is_wider_all, names, normal, number_of, pure_parts, without_modules,
+};
 
 /// How much a condition says of its subject, the weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -9,7 +9,7 @@ use crate::strength::delta::assertions::{Ledger, clipped};
 use crate::strength::delta::claims::{self, Demand};
 use crate::strength::delta::oracle::{Kind, Oracle, holds_part, names, normal};
 use crate::strength::delta::weigh::{Names, Weight, weigh};
-use crate::strength::delta::{Compared, Loss};
+use crate::strength::delta::{Compared, Loss, tokens};
 
 /// At most this many weakened conditions of one card are told.
 const MOST_TOLD: usize = 8;
@@ -45,8 +45,8 @@ pub(super) fn compare(base: &Card, patch: &Card, told: Told, ledger: &mut Ledger
     let Some(before_all) = spoken(&before, sides.base) else { return Compared::default() };
     let after_all = spoken(&after, sides.patch).unwrap_or_default();
     let (lost, gained) = unmatched(before_all, &after_all, &before, &after);
-    let used = Used::of(&before, &after, &after_all);
-    let renamed = used.names(&lost);
+    let used = Used::of(&before, &after);
+    let renamed = used.names(&before, &after);
     let weighed: Vec<Vec<Oracle>> = gained.iter().map(|s| Oracle::read(&s.text)).collect();
     let whole: Vec<Vec<Oracle>> = after_all.iter().map(|s| Oracle::read(&s.text)).collect();
     let is_large = lost.len().saturating_mul(gained.len() + after_all.len()) > MOST_WEIGHED;
@@ -109,30 +109,30 @@ fn unmatched(base: Vec<Spoken>, patch: &[Spoken], before: &Card, after: &Card) -
     let lost: Vec<Spoken> = base.into_iter().filter(|s| !take(&s.text)).collect();
     let gained: Vec<&Spoken> = patch.iter().enumerate().filter(|(at, _)| !used.contains(at)).map(|(_, s)| s).collect();
     let (lost, gained) = (in_rows(&lost.iter().collect::<Vec<_>>(), before), in_rows(&gained, after));
+    cancelled(lost, gained)
+}
+
+/// Both lists without the texts that stand in both, each as often as it stands in both.
+fn cancelled(lost: Vec<Spoken>, gained: Vec<Spoken>) -> (Vec<Spoken>, Vec<Spoken>) {
     let mut there: BTreeMap<String, usize> = BTreeMap::new();
     for spoken in &gained {
         *there.entry(spoken.text.clone()).or_default() += 1;
     }
-    let mut taken: BTreeMap<String, usize> = BTreeMap::new();
-    let kept = |spoken: &Spoken| {
-        let left = there.get_mut(&spoken.text).filter(|left| **left > 0);
-        left.map(|left| *left -= 1).is_none()
+    let mut both: BTreeMap<String, usize> = BTreeMap::new();
+    let take = |from: &mut BTreeMap<String, usize>, text: &str| {
+        let left = from.get_mut(text).filter(|left| **left > 0);
+        left.map(|left| *left -= 1).is_some()
     };
-    let total = lost.len();
-    let mut kept = kept;
-    let mut rest = Vec::with_capacity(total);
+    let mut rest = Vec::with_capacity(lost.len());
     for spoken in lost {
-        if kept(&spoken) {
-            rest.push(spoken);
+        if take(&mut there, &spoken.text) {
+            *both.entry(spoken.text).or_default() += 1;
         } else {
-            *taken.entry(spoken.text).or_default() += 1;
+            rest.push(spoken);
         }
     }
-    let fresh = gained.into_iter().filter(|s| {
-        let matched = taken.get_mut(&s.text).filter(|left| **left > 0);
-        matched.map(|left| *left -= 1).is_none()
-    });
-    (rest, fresh.collect())
+    let fresh = gained.into_iter().filter(|spoken| !take(&mut both, &spoken.text)).collect();
+    (rest, fresh)
 }
 
 fn in_rows(spoken: &[&Spoken], card: &Card) -> Vec<Spoken> {
@@ -151,15 +151,16 @@ struct Used {
 }
 
 impl Used {
-    fn of(before: &Card, after: &Card, _all: &[Spoken]) -> Self {
+    fn of(before: &Card, after: &Card) -> Self {
         let of = |card: &Card| card.claims.iter().flat_map(|c| names(&c.text).into_iter().map(str::to_owned).collect::<Vec<_>>()).collect();
         Used { before: of(before), after: of(after) }
     }
 
-    fn names(&self, _lost: &[Spoken]) -> Names<'_> {
+    fn names<'n>(&'n self, before: &'n Card, after: &'n Card) -> Names<'n> {
         Names {
             went: self.before.difference(&self.after).map(String::as_str).collect(),
             came: self.after.difference(&self.before).map(String::as_str).collect(),
+            own: before.parameters.iter().chain(&after.parameters).map(String::as_str).chain(["self", "cls"]).collect(),
         }
     }
 }
@@ -212,14 +213,23 @@ fn calls(base: &Card, patch: &Card, before: &CardSet, after: &CardSet, gained: &
     for call in lost {
         let again = there.iter().position(|other| other.callee == call.callee).map(|at| there.swap_remove(at));
         let changed = again.filter(|other| is_other_value(call, other));
-        let passed = |spoken: &Spoken| call.arguments.values().any(|value| holds_part(&spoken.text, &normal(value)) && !is_weak(&spoken.text));
-        let moved = |other: &&Call| after.get(&other.callee).is_none() && other.callee != call.callee && other.arguments.values().any(|v| call.arguments.values().any(|w| v == w));
+        let passed =
+            |spoken: &Spoken| call.arguments.values().any(|value| holds_part(&spoken.text, &normal(value)) && !is_weak(&spoken.text));
+        let moved = |other: &&Call| {
+            after.get(&other.callee).is_none()
+                && other.callee != call.callee
+                && other.arguments.values().any(|v| call.arguments.values().any(|w| v == w))
+        };
         let elsewhere = there.iter().any(moved) || gained.iter().any(passed);
         if changed.is_none() && (again.is_some() || elsewhere) {
             continue;
         }
         let now = changed.map_or_else(|| "not called".to_owned(), |other| format!("\"{}\"", clipped(&told(other))));
-        losses.push(Loss { rule: Rule::OracleWeakened, says: format!("oracle: \"{}\" -> {now}", clipped(&told(call))), line: Some(patch.line) });
+        losses.push(Loss {
+            rule: Rule::OracleWeakened,
+            says: format!("oracle: \"{}\" -> {now}", clipped(&told(call))),
+            line: Some(patch.line),
+        });
     }
     losses
 }
@@ -229,8 +239,12 @@ fn is_weak(text: &str) -> bool {
 }
 
 fn is_other_value(call: &Call, other: &Call) -> bool {
-    let differ: Vec<(&String, &String)> =
-        call.arguments.iter().filter_map(|(name, value)| Some((value, other.arguments.get(name)?))).filter(|(a, b)| normal(a) != normal(b)).collect();
+    let differ: Vec<(&String, &String)> = call
+        .arguments
+        .iter()
+        .filter_map(|(name, value)| Some((value, other.arguments.get(name)?)))
+        .filter(|(a, b)| normal(a) != normal(b))
+        .collect();
     !differ.is_empty() && differ.iter().all(|(a, b)| crate::strength::delta::oracle::is_literal_change(&normal(a), &normal(b)))
 }
 
@@ -238,7 +252,8 @@ fn loss(spoken: &Spoken, oracle: &Oracle, counterpart: Option<(&str, &Spoken, &O
     let was = clipped(&readable(&spoken.text));
     let (says, line) = match counterpart {
         Some((why, now, weaker)) => {
-            let kinds = if oracle.kind == weaker.kind { why.to_owned() } else { format!("{} -> {}", oracle.kind.word(), weaker.kind.word()) };
+            let kinds =
+                if oracle.kind == weaker.kind { why.to_owned() } else { format!("{} -> {}", oracle.kind.word(), weaker.kind.word()) };
             (format!("oracle: \"{was}\" -> \"{}\" ({kinds})", clipped(&readable(&now.text))), now.line)
         }
         None => (format!("oracle: \"{was}\" is demanded no more ({})", oracle.kind.word()), None),
@@ -246,8 +261,21 @@ fn loss(spoken: &Spoken, oracle: &Oracle, counterpart: Option<(&str, &Spoken, &O
     Loss { rule: Rule::OracleWeakened, says, line: line.or(Some(patch.line)) }
 }
 
+/// Words that keep a space before a bracket.
+const WORDS: [&str; 13] = ["in", "not", "and", "or", "is", "if", "else", "for", "lambda", "with", "return", "await", "yield"];
+
 /// Tokens put together again as people write them.
 fn readable(text: &str) -> String {
-    let tight = [(" . ", "."), (" ( ", "("), (" )", ")"), ("( ", "("), ("[ ", "["), (" ]", "]"), (" ,", ","), (" :", ":"), (" = ", "=")];
-    tight.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
+    let mut told = String::with_capacity(text.len());
+    let mut last = "";
+    for token in tokens::cut(text) {
+        let is_name = last.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | ')' | ']')) && !WORDS.contains(&last);
+        let tight = matches!(token, ")" | "]" | "}" | "," | "." | ":" | "=") || (matches!(token, "(" | "[") && is_name);
+        if !(told.is_empty() || tight || matches!(last, "(" | "[" | "{" | "." | "=")) {
+            told.push(' ');
+        }
+        told.push_str(token);
+        last = token;
+    }
+    told
 }

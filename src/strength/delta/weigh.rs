@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::strength::delta::oracle::{Kind, Oracle, Slack, holds_part, is_literal_change, is_value_text, number_of, pure_parts};
+use crate::strength::delta::oracle::{
+    Kind, Oracle, Slack, holds_part, is_literal_change, is_value_text, is_wider_all, number_of, pure_parts, without_modules,
+};
 use crate::strength::delta::tokens::{cut, is_free, is_name};
 
 /// What became of a condition in another one.
@@ -19,6 +21,8 @@ pub(super) enum Weight {
 pub(super) struct Names<'n> {
     pub(super) went: BTreeSet<&'n str>,
     pub(super) came: BTreeSet<&'n str>,
+    /// Names that stand for no package: parameters and the instance.
+    pub(super) own: BTreeSet<&'n str>,
 }
 
 impl Names<'_> {
@@ -27,12 +31,14 @@ impl Names<'_> {
         if one == other {
             return true;
         }
-        let (one, other) = (cut(one), cut(other));
+        let (one, other) = (without_modules(one, &self.own), without_modules(other, &self.own));
+        let (one, other) = (cut(&one), cut(&other));
         let (mut there, mut back) = (BTreeMap::new(), BTreeMap::new());
         one.len() == other.len()
             && (0..one.len()).all(|at| {
                 let (a, b) = (one[at], other[at]);
-                let renamed = |a, b| self.went.contains(a) && self.came.contains(b) && is_name(a) && is_free(&one, at) && is_free(&other, at);
+                let renamed =
+                    |a, b| self.went.contains(a) && self.came.contains(b) && is_name(a) && is_free(&one, at) && is_free(&other, at);
                 a == b || (renamed(a, b) && *there.entry(a).or_insert(b) == b && *back.entry(b).or_insert(a) == a)
             })
     }
@@ -60,7 +66,9 @@ fn better(one: Weight, other: Weight) -> Weight {
 }
 
 fn same(base: &Oracle, patch: &Oracle, names: &Names<'_>) -> bool {
-    let as_told = |b: &Oracle, p: &Oracle| b.sign == p.sign && names.alike(&format!("{} , {}", b.subject, b.expected), &format!("{} , {}", p.subject, p.expected));
+    let as_told = |b: &Oracle, p: &Oracle| {
+        b.sign == p.sign && names.alike(&format!("{} , {}", b.subject, b.expected), &format!("{} , {}", p.subject, p.expected))
+    };
     base.kind == patch.kind
         && base.kind != Kind::Either
         && base.slack == patch.slack
@@ -106,7 +114,8 @@ fn raised(base: &Oracle, patch: &Oracle, names: &Names<'_>) -> Option<Weight> {
         o.expected.trim_start_matches("( ").trim_end_matches(" )").split(" , ").map(|c| c.trim_end_matches(" ,").to_owned()).collect()
     };
     let (before, after) = (classes(base), classes(patch));
-    if !after.is_subset(&before) {
+    let anything = before.contains("Exception") || before.contains("BaseException");
+    if !after.is_subset(&before) && !(anything && !after.contains("BaseException")) {
         let wide = ["Exception", "BaseException", "Warning"].iter().any(|c| after.contains(*c));
         return Some(Weight::Less(if wide || after.len() > before.len() { "broader class" } else { "another class" }));
     }
@@ -136,6 +145,10 @@ fn matches_all(pattern: &str) -> bool {
 /// Compares two conditions, each seen as one about its subject.
 fn about(base: &Oracle, patch: &Oracle, names: &Names<'_>) -> Option<Weight> {
     if !names.alike(&base.subject, &patch.subject) {
+        let wider = base.sign == "truth" && patch.sign == "truth" && is_wider_all(&base.subject, &patch.subject);
+        if wider || is_listed(base, patch, names) {
+            return Some(Weight::Held);
+        }
         let whole = patch.kind == Kind::Exact && pure_parts(&base.subject).iter().any(|part| names.alike(part, &patch.subject));
         return (whole && !is_own_answer(patch)).then_some(Weight::Held);
     }
@@ -151,6 +164,14 @@ fn about(base: &Oracle, patch: &Oracle, names: &Names<'_>) -> Option<Weight> {
         Kind::Bound => bounded(base, patch, names),
         _ => shaped(base, patch, names),
     })
+}
+
+/// `f() == [1]` and `list(f()) == [1]` say the same of what they go through.
+fn is_listed(base: &Oracle, patch: &Oracle, names: &Names<'_>) -> bool {
+    let display = [("list (", "["), ("tuple (", "(")];
+    let of = |one: &Oracle, other: &Oracle, by: &str| names.alike(&format!("{by} {} )", one.subject), &other.subject);
+    let equal = base.kind == Kind::Exact && patch.kind == Kind::Exact && names.alike(&base.expected, &patch.expected);
+    equal && display.iter().any(|(by, opens)| base.expected.starts_with(opens) && (of(base, patch, by) || of(patch, base, by)))
 }
 
 /// The value that is expected is computed from the very subject.
@@ -187,7 +208,9 @@ fn within(sign: &str, value: f64, bound: f64) -> bool {
 
 /// Same kind, same subject: is the same expected?
 fn expected(base: &Oracle, patch: &Oracle, names: &Names<'_>) -> Weight {
-    if base.sign != patch.sign && (base.sign == "contains" || patch.sign == "contains" || base.sign == "not called" || patch.sign == "not called") {
+    if base.sign != patch.sign
+        && (base.sign == "contains" || patch.sign == "contains" || base.sign == "not called" || patch.sign == "not called")
+    {
         return Weight::Less("another condition");
     }
     if base.sign == "in" && patch.sign == "in" {
@@ -215,7 +238,9 @@ fn value(base: &Oracle, patch: &Oracle, names: &Names<'_>) -> Weight {
         (true, true) => Weight::Less("another value"),
         (true, false) if is_computed(&patch.expected) => Weight::Less("expected value computed"),
         (false, false) if is_literal_change(&base.expected, &patch.expected) => Weight::Less("another value"),
-        (false, false) if asks(&patch.expected, &patch.subject) && !asks(&base.expected, &base.subject) => Weight::Less("expected value computed"),
+        (false, false) if asks(&patch.expected, &patch.subject) && !asks(&base.expected, &base.subject) => {
+            Weight::Less("expected value computed")
+        }
         _ => Weight::Held,
     }
 }

@@ -159,12 +159,8 @@ pub(in crate::strength::delta) fn names(text: &str) -> BTreeSet<&str> {
 }
 
 /// Functions that run something asynchronous to its end.
-const RUNNERS: [&[&str]; 4] = [
-    &["asyncio", ".", "run", "("],
-    &["trio", ".", "run", "("],
-    &["anyio", ".", "run", "("],
-    &["loop", ".", "run_until_complete", "("],
-];
+const RUNNERS: [&[&str]; 4] =
+    [&["asyncio", ".", "run", "("], &["trio", ".", "run", "("], &["anyio", ".", "run", "("], &["loop", ".", "run_until_complete", "("]];
 
 /// A text in which equal values are spelt alike: numbers by value, without `await` and without what runs something asynchronous.
 pub(in crate::strength::delta) fn normal(text: &str) -> String {
@@ -179,12 +175,67 @@ pub(in crate::strength::delta) fn normal(text: &str) -> String {
             at += words.len();
             continue;
         }
+        if let Some((length, word)) = respelt(rest) {
+            told.extend(word.map(str::to_owned));
+            at += length;
+            continue;
+        }
         if tokens[at] != "await" && !skipped.contains(&at) {
             told.push(plain_number(tokens[at]));
         }
         at += 1;
     }
     told.join(" ")
+}
+
+/// Spellings of the same thing in older and newer Python: how many tokens, and what is told instead.
+fn respelt<'t>(rest: &[&'t str]) -> Option<(usize, Option<&'t str>)> {
+    match rest {
+        ["typing", ".", "List", ..] => Some((3, Some("list"))),
+        ["typing", ".", "Dict", ..] => Some((3, Some("dict"))),
+        ["typing", ".", "Tuple", ..] => Some((3, Some("tuple"))),
+        ["typing", ".", "Set", ..] => Some((3, Some("set"))),
+        ["typing", ".", "FrozenSet", ..] => Some((3, Some("frozenset"))),
+        ["typing", ".", "Type", ..] => Some((3, Some("type"))),
+        ["typing_extensions", ".", ..] => Some((1, Some("typing"))),
+        [",", "strict", "=", "True" | "False", ")", ..] => Some((4, None)),
+        _ => None,
+    }
+}
+
+/// Imported names without the modules between package and name: a class or function may move inside its package. `own` are names that
+/// are no packages.
+pub(in crate::strength::delta) fn without_modules(text: &str, own: &BTreeSet<&str>) -> String {
+    let tokens = cut(text);
+    let (mut told, mut at) = (Vec::with_capacity(tokens.len()), 0);
+    while at < tokens.len() {
+        told.push(tokens[at]);
+        let mut last = at;
+        let is_root = is_name(tokens[at]) && is_free(&tokens, at) && !own.contains(tokens[at]);
+        while is_root && tokens.get(last + 1) == Some(&".") && tokens.get(last + 2).is_some_and(|t| is_word(t)) {
+            last += 2;
+        }
+        let is_called = tokens.get(last + 1) == Some(&"(") || tokens[last].starts_with(char::is_uppercase);
+        if last > at + 2 && is_called {
+            told.extend([".", tokens[last]]);
+            at = last;
+        }
+        at += 1;
+    }
+    told.join(" ")
+}
+
+/// Whether both ask the same of every element, and the other goes through all elements of the first and maybe more.
+pub(in crate::strength::delta) fn is_wider_all(one: &str, other: &str) -> bool {
+    let parts = |text: &str| -> Option<(String, BTreeSet<String>)> {
+        let tokens = cut(text);
+        let c = call(&tokens).filter(|c| c.name == "all" && c.args.len() == 1)?;
+        let at = c.args[0].iter().rposition(|t| *t == "in")?;
+        let over = &c.args[0][at + 1..];
+        let inside = matches!(over, ["[", .., "]"] | ["(", .., ")"]).then(|| &over[1..over.len() - 1])?;
+        Some((c.args[0][..at].join(" "), cut_at(inside, ",").into_iter().map(|e| e.join(" ")).collect()))
+    };
+    parts(one).zip(parts(other)).is_some_and(|((a, few), (b, many))| a == b && few.is_subset(&many))
 }
 
 fn plain_number(token: &str) -> String {
@@ -202,7 +253,8 @@ pub(in crate::strength::delta) fn holds_part(whole: &str, part: &str) -> bool {
 
 /// Whether two texts differ in constants alone.
 pub(in crate::strength::delta) fn is_literal_change(one: &str, other: &str) -> bool {
-    let is_literal = |t: &str| t.starts_with(|c: char| c.is_ascii_digit() || c == '\'' || c == '"') || matches!(t, "True" | "False" | "None");
+    let is_literal =
+        |t: &str| t.starts_with(|c: char| c.is_ascii_digit() || c == '\'' || c == '"') || matches!(t, "True" | "False" | "None");
     let (one, other): (Vec<&str>, Vec<&str>) =
         (cut(one).into_iter().filter(|t| *t != "-").collect(), cut(other).into_iter().filter(|t| *t != "-").collect());
     one.len() == other.len() && one.iter().zip(&other).all(|(a, b)| a == b || (is_literal(a) && is_literal(b)))
@@ -220,12 +272,44 @@ pub(in crate::strength::delta) fn pure_parts(text: &str) -> Vec<String> {
 }
 
 const LOOKS: [&str; 18] = [
-    "len", "str", "repr", "sorted", "set", "list", "tuple", "dict", "type", "sum", "max", "min", "bool", "int", "float", "bytes", "frozenset", "all",
+    "len",
+    "str",
+    "repr",
+    "sorted",
+    "set",
+    "list",
+    "tuple",
+    "dict",
+    "type",
+    "sum",
+    "max",
+    "min",
+    "bool",
+    "int",
+    "float",
+    "bytes",
+    "frozenset",
+    "all",
 ];
 /// Methods of the language's own values.
 const METHODS: [&str; 17] = [
-    "startswith", "endswith", "strip", "lower", "upper", "split", "splitlines", "keys", "values", "items", "get", "count", "index", "encode", "decode",
-    "copy", "union",
+    "startswith",
+    "endswith",
+    "strip",
+    "lower",
+    "upper",
+    "split",
+    "splitlines",
+    "keys",
+    "values",
+    "items",
+    "get",
+    "count",
+    "index",
+    "encode",
+    "decode",
+    "copy",
+    "union",
 ];
 
 fn looked_at<'t>(tokens: Tokens<'t>) -> Option<Tokens<'t>> {
@@ -235,7 +319,8 @@ fn looked_at<'t>(tokens: Tokens<'t>) -> Option<Tokens<'t>> {
     match tokens {
         [of @ .., ".", name] if !of.is_empty() && is_word(name) => Some(unwrapped(of)),
         [.., "]" | ")"] => {
-            let open = (0..tokens.len()).rev().find(|at| matches!(tokens[*at], "[" | "(") && closing(tokens, *at) == Some(tokens.len() - 1))?;
+            let open =
+                (0..tokens.len()).rev().find(|at| matches!(tokens[*at], "[" | "(") && closing(tokens, *at) == Some(tokens.len() - 1))?;
             let (of, last) = tokens.split_at(open);
             match (of, last[0]) {
                 (of, "[") if !of.is_empty() => Some(unwrapped(of)),

@@ -35,7 +35,7 @@ pub(super) fn of<'a>(stmts: &'a [Stmt], body: &Body<'a>, tables: &[&StmtFor], ow
         setup: Vec::new(),
         running: Vec::new(),
         assertions: body.asserts.iter().enumerate().map(|(at, a)| (a.start(), at)).collect(),
-        tables: tables.iter().map(|l| l.start()).collect(),
+        tables: tables.iter().map(Ranged::start).collect(),
         filled: reach::filled(stmts),
         read: body.names.iter().copied().collect(),
         unreached: false,
@@ -126,13 +126,14 @@ impl<'a> Teller<'_, '_, 'a> {
         match stmt {
             Stmt::Assert(assert) => self.assert(assert),
             Stmt::Expr(e) => self.expression(&e.value),
-            Stmt::Assign(a) => match a.targets.as_slice() {
-                [Expr::Name(name)] => self.bind(name.id.as_str(), &a.value),
-                _ => {
+            Stmt::Assign(a) => {
+                if let [Expr::Name(name)] = a.targets.as_slice() {
+                    self.bind(name.id.as_str(), &a.value);
+                } else {
                     let targets: Vec<String> = a.targets.iter().map(|t| self.text(t)).collect();
                     self.push(Some(format!("{} = {}", targets.join(" = "), self.text(&a.value))));
                 }
-            },
+            }
             Stmt::AnnAssign(a) => match (&*a.target, &a.value) {
                 (Expr::Name(name), Some(value)) => self.bind(name.id.as_str(), value),
                 _ => self.push(Some(self.plain(stmt))),
@@ -311,7 +312,9 @@ impl<'a> Teller<'_, '_, 'a> {
         }
         if let Some(claims) = self.unittest(call, awaited) {
             let beyond = self.assertions.len();
-            claims.into_iter().for_each(|text| self.claim(text, beyond));
+            for text in claims {
+                self.claim(text, beyond);
+            }
             return;
         }
         let helper = self.helper(call);

@@ -155,7 +155,7 @@ impl<'a> Collector<'_, 'a> {
         let body = Body::read(&def.body);
         let own = own_layer(def);
         let inner = scope.inside(&own);
-        let loops = if is_fixture { Vec::new() } else { self.declared(def, &body, &inner, scope, &mut found) };
+        let loops = if is_fixture { Vec::new() } else { self.declared(def, &body, (&inner, scope), &mut found) };
         found.assertions = body.asserts.iter().map(|a| assertion(a, &inner)).collect();
         found.checks = body.checks;
         let carded = name.starts_with("test") || name.starts_with("prop_") || found.domain.is_declared() || is_fixture;
@@ -173,8 +173,7 @@ impl<'a> Collector<'_, 'a> {
         &mut self,
         def: &'a StmtFunctionDef,
         body: &Body<'a>,
-        inner: &Scope<'_, 'a>,
-        scope: &Scope<'_, 'a>,
+        (inner, scope): (&Scope<'_, 'a>, &Scope<'_, 'a>),
         found: &mut Function,
     ) -> Vec<&'a StmtFor> {
         let mut domain = if is_carded(def.name.as_str()) { self.marks.clone() } else { Domain::default() };

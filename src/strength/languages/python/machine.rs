@@ -107,8 +107,8 @@ fn rules(method: &StmtFunctionDef, scope: &Scope<'_, '_>, domain: &mut Domain) {
     }
     let own = own_layer(method);
     let inner = scope.inside(&own);
-    let drawn = Body::read(&method.body).draws;
-    let draws = drawn.iter().filter(|(of, _)| *of == "data").take(64).enumerate();
+    let body = Body::read(&method.body);
+    let draws = body.draws.iter().filter(|(of, _)| *of == "data").take(64).enumerate();
     domain
         .arguments
         .extend(draws.map(|(at, (_, what))| Argument { name: format!("{}.draw[{at}]", method.name), strategy: strategy(what, &inner) }));

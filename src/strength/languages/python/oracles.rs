@@ -36,7 +36,8 @@ pub(super) fn raising<'a>(call: &'a ExprCall, scope: &Scope<'_, 'a>) -> Option<R
     let args = &call.arguments.args;
     let keyword = |word: &str| call.arguments.find_keyword(word).map(|k| &k.value);
     let classes = usize::from(named.is_none());
-    let of = (classes == 1).then(|| args.first().or_else(|| keyword("expected_exception")).or_else(|| keyword("expected_warning"))).flatten();
+    let of =
+        (classes == 1).then(|| args.first().or_else(|| keyword("expected_exception")).or_else(|| keyword("expected_warning"))).flatten();
     let pattern = if patterned { args.get(1) } else { keyword("match") };
     let taken = classes + usize::from(patterned);
     Some(Raising { word, of, named, pattern, call: args.get(taken..).unwrap_or_default() })
@@ -64,7 +65,10 @@ pub(super) fn is_container(value: &Expr) -> bool {
                 Expr::Attribute(a) => a.attr.as_str(),
                 _ => "",
             };
-            matches!(name, "list" | "dict" | "set" | "defaultdict" | "deque" | "Counter" | "OrderedDict" | "bytearray" | "StringIO" | "BytesIO")
+            matches!(
+                name,
+                "list" | "dict" | "set" | "defaultdict" | "deque" | "Counter" | "OrderedDict" | "bytearray" | "StringIO" | "BytesIO"
+            )
         }
         _ => false,
     }

@@ -16,7 +16,8 @@ pub(super) fn ends(stmt: &Stmt, scope: &Scope<'_, '_>) -> bool {
         Stmt::With(s) => block_ends(&s.body, scope) && !s.items.iter().any(|i| may_swallow(&i.context_expr)),
         Stmt::Try(s) => {
             let handlers = s.handlers.iter().filter_map(|h| h.as_except_handler());
-            block_ends(&s.finalbody, scope) || (block_ends(&s.body, scope) && handlers.fold(true, |all, h| all && block_ends(&h.body, scope)))
+            block_ends(&s.finalbody, scope)
+                || (block_ends(&s.body, scope) && handlers.fold(true, |all, h| all && block_ends(&h.body, scope)))
         }
         Stmt::While(s) => truth(&s.test, scope) == Some(true) && !Breaks::within(&s.body),
         _ => false,
@@ -80,12 +81,15 @@ pub(super) fn is_nothing(iter: &Expr, scope: &Scope<'_, '_>, filled: &HashSet<&s
             match name {
                 Some("range") => sole && matches!(fold(&args[0], scope), Some(v) if v.text() == "0"),
                 Some("list" | "set" | "tuple" | "dict" | "frozenset") if call.arguments.is_empty() => true,
-                Some("list" | "set" | "tuple" | "sorted" | "reversed" | "enumerate" | "iter") if sole => is_nothing(&args[0], scope, filled),
+                Some("list" | "set" | "tuple" | "sorted" | "reversed" | "enumerate" | "iter") if sole => {
+                    is_nothing(&args[0], scope, filled)
+                }
                 _ => false,
             }
         }
         Expr::Name(name) => {
-            !filled.contains(name.id.as_str()) && scope.enter(iter, |value, scope| !value.is_name_expr() && is_nothing(value, scope, filled)).unwrap_or(false)
+            !filled.contains(name.id.as_str())
+                && scope.enter(iter, |value, scope| !value.is_name_expr() && is_nothing(value, scope, filled)).unwrap_or(false)
         }
         _ => false,
     }
@@ -119,8 +123,24 @@ impl<'a> Uses<'a> {
 }
 
 /// Functions that only look at what they are given.
-const LOOKING: [&str; 16] =
-    ["len", "list", "set", "tuple", "sorted", "reversed", "enumerate", "iter", "all", "any", "sum", "str", "repr", "zip", "isinstance", "range"];
+const LOOKING: [&str; 16] = [
+    "len",
+    "list",
+    "set",
+    "tuple",
+    "sorted",
+    "reversed",
+    "enumerate",
+    "iter",
+    "all",
+    "any",
+    "sum",
+    "str",
+    "repr",
+    "zip",
+    "isinstance",
+    "range",
+];
 
 impl<'a> Visitor<'a> for Uses<'a> {
     fn visit_stmt(&mut self, stmt: &'a Stmt) {
@@ -163,9 +183,9 @@ pub(super) fn catches(caught: Option<&Expr>, scope: &Scope<'_, '_>) -> bool {
     match caught {
         None => true,
         Some(Expr::Tuple(t)) => t.elts.iter().any(|e| catches(Some(e), scope)),
-        Some(one) => scope.dotted(one).is_some_and(|name| {
-            matches!(name.trim_start_matches("builtins."), "AssertionError" | "Exception" | "BaseException")
-        }),
+        Some(one) => scope
+            .dotted(one)
+            .is_some_and(|name| matches!(name.trim_start_matches("builtins."), "AssertionError" | "Exception" | "BaseException")),
     }
 }
 
@@ -208,7 +228,8 @@ impl<'a> Visitor<'a> for Fails {
                 Expr::Name(n) => n.id.as_str(),
                 _ => "",
             };
-            self.0 |= ["fail", "exit", "assert", "raise", "check", "verify", "xfail", "skip"].iter().any(|word| name.contains(word)) || name == "append";
+            self.0 |= ["fail", "exit", "assert", "raise", "check", "verify", "xfail", "skip"].iter().any(|word| name.contains(word))
+                || name == "append";
         }
         walk_expr(self, expr);
     }
