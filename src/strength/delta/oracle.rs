@@ -118,7 +118,9 @@ fn condition(tokens: Tokens<'_>, negated: bool, depth: usize, all: &mut Vec<Orac
             if is_and == negated {
                 all.push(either(tokens, &parts, negated, depth));
             } else {
-                parts.into_iter().for_each(|part| condition(part, negated, depth, all));
+                for part in parts {
+                    condition(part, negated, depth, all);
+                }
             }
             return;
         }
@@ -191,20 +193,19 @@ fn compared(tokens: Tokens<'_>, negated: bool, all: &mut Vec<Oracle>) {
 }
 
 /// The operands of a comparison and the signs between them; `is` is told as `==`.
-fn comparison<'t>(tokens: Tokens<'t>) -> (Vec<Tokens<'t>>, Vec<&'static str>) {
+fn comparison(tokens: Tokens<'_>) -> (Vec<Tokens<'_>>, Vec<&'static str>) {
     let (mut operands, mut signs, mut start, mut skip) = (Vec::new(), Vec::new(), 0, 0);
     for (at, token) in top(tokens) {
         let next = tokens.get(at + 1).copied();
         let found = match (token, next) {
             _ if at < skip => None,
-            ("==", _) => Some(("==", 1)),
             ("!=", _) => Some(("!=", 1)),
             ("<", _) => Some(("<", 1)),
             (">", _) => Some((">", 1)),
             ("<=", _) => Some(("<=", 1)),
             (">=", _) => Some((">=", 1)),
             ("is", Some("not")) => Some(("!=", 2)),
-            ("is", _) => Some(("==", 1)),
+            ("==" | "is", _) => Some(("==", 1)),
             ("not", Some("in")) => Some(("not in", 2)),
             ("in", _) => Some(("in", 1)),
             _ => None,
@@ -313,8 +314,7 @@ fn always_holds(tokens: Tokens<'_>) -> bool {
         return nothing(over) || over.windows(3).any(|w| w[0] == "in" && nothing(&w[1..]));
     }
     match tokens {
-        [] | ["False" | "None" | "''" | "\"\"" | "0" | "b''"] => false,
-        ["(", ")"] | ["[", "]"] | ["{", "}"] => false,
+        [] | ["False" | "None" | "''" | "\"\"" | "0" | "b''"] | ["(", ")"] | ["[", "]"] | ["{", "}"] => false,
         ["(", .., ")"] => cut_at(&tokens[1..tokens.len() - 1], ",").len() > 1,
         [one] => is_constant(tokens) && number(&[one]) != Some(0.0),
         ["lambda", ..] => true,

@@ -46,35 +46,39 @@ pub(super) fn compare(base: &Card, patch: &Card, told: Told, ledger: &mut Ledger
     let after_all = spoken(&after, sides.patch).unwrap_or_default();
     let (lost, gained) = unmatched(before_all, &after_all, &before, &after);
     let used = Used::of(&before, &after);
-    let renamed = used.names(&before, &after);
-    let weighed: Vec<Vec<Oracle>> = gained.iter().map(|s| Oracle::read(&s.text)).collect();
-    let whole: Vec<Vec<Oracle>> = after_all.iter().map(|s| Oracle::read(&s.text)).collect();
+    let there = There {
+        fresh: gained.iter().map(|s| Oracle::read(&s.text)).collect(),
+        all: after_all.iter().map(|s| Oracle::read(&s.text)).collect(),
+        names: used.names(&before, &after),
+    };
     let is_large = lost.len().saturating_mul(gained.len() + after_all.len()) > MOST_WEIGHED;
     for spoken in &lost {
         for oracle in Oracle::read(&spoken.text).into_iter().filter(|o| o.kind != Kind::Vacuous) {
-            let found = if is_large { None } else { best(&oracle, &weighed, &whole, &renamed) };
-            let counterpart = match found {
+            let less = match if is_large { None } else { there.best(&oracle) } {
                 Some((Weight::Held, _)) => continue,
-                Some((Weight::Less(why), at)) => Some((why, at)),
+                Some((Weight::Less(why), (at, place))) => Some((why, &gained[at], &there.fresh[at][place])),
                 None => None,
             };
-            let excused = (counterpart.is_none() && (told.assertions || (told.cases && spoken.is_row)))
-                || is_read_by_hand(&oracle, &gained)
-                || (counterpart.is_none() && is_passed_on(&oracle, base, patch, sides.patch));
-            if excused || ledger.take_condition(base, &spoken.demand) {
-                continue;
+            let excused =
+                less.is_none() && (told.assertions || (told.cases && spoken.is_row) || is_passed_on(&oracle, base, patch, sides.patch));
+            if !(excused || is_read_by_hand(&oracle, &gained) || ledger.take_condition(base, &spoken.demand)) {
+                losses.push(loss(spoken, &oracle, less, patch));
+                break;
             }
-            losses.push(loss(spoken, &oracle, counterpart.map(|(why, at)| (why, &gained[at.0], &weighed[at.0][at.1])), patch));
-            break;
         }
     }
     losses.extend(calls(base, patch, sides.base, sides.patch, &gained));
+    Compared { losses: first(losses), notes: Vec::new() }
+}
+
+/// The first losses, and how many there are besides.
+fn first(mut losses: Vec<Loss>) -> Vec<Loss> {
     let beyond = losses.len().saturating_sub(MOST_TOLD);
     losses.truncate(MOST_TOLD);
-    if let (Some(last), true) = (losses.last_mut(), beyond > 0) {
-        last.says.push_str(&format!(", and {beyond} more"));
+    if let Some(last) = losses.last_mut().filter(|_| beyond > 0) {
+        last.says = format!("{}, and {beyond} more", last.says);
     }
-    Compared { losses, notes: Vec::new() }
+    losses
 }
 
 /// A card whose language does not tell its claims says its assertions' texts.
@@ -165,21 +169,30 @@ impl Used {
     }
 }
 
-/// The condition that says most of this one: of those that are new, or of all where it says more by its kind.
-fn best(oracle: &Oracle, gained: &[Vec<Oracle>], all: &[Vec<Oracle>], names: &Names<'_>) -> Option<(Weight, (usize, usize))> {
-    let mut found = None;
-    for (at, read) in gained.iter().enumerate() {
-        for (place, patch) in read.iter().enumerate() {
-            match weigh(oracle, patch, names) {
-                Some(Weight::Held) => return Some((Weight::Held, (at, place))),
-                Some(less) if found.is_none() => found = Some((less, (at, place))),
-                _ => {}
+/// What the patch demands: what is new, and all of it.
+struct There<'n> {
+    fresh: Vec<Vec<Oracle>>,
+    all: Vec<Vec<Oracle>>,
+    names: Names<'n>,
+}
+
+impl There<'_> {
+    /// The condition that says most of this one: of those that are new, or of all where it says more by its kind.
+    fn best(&self, oracle: &Oracle) -> Option<(Weight, (usize, usize))> {
+        let mut found = None;
+        for (at, read) in self.fresh.iter().enumerate() {
+            for (place, patch) in read.iter().enumerate() {
+                match weigh(oracle, patch, &self.names) {
+                    Some(Weight::Held) => return Some((Weight::Held, (at, place))),
+                    Some(less) if found.is_none() => found = Some((less, (at, place))),
+                    _ => {}
+                }
             }
         }
+        let mut stronger = self.all.iter().flatten().filter(|p| p.kind > oracle.kind && p.kind != Kind::Raises);
+        let held = stronger.any(|p| weigh(oracle, p, &self.names) == Some(Weight::Held));
+        if held { Some((Weight::Held, (0, 0))) } else { found }
     }
-    let stronger = |p: &&Oracle| p.kind > oracle.kind && p.kind != Kind::Raises;
-    let held = all.iter().flatten().filter(stronger).any(|p| weigh(oracle, p, names) == Some(Weight::Held));
-    if held { Some((Weight::Held, (0, 0))) } else { found }
 }
 
 /// A message that is no longer matched but read from the exception that was caught.

@@ -115,7 +115,7 @@ fn raised(base: &Oracle, patch: &Oracle, names: &Names<'_>) -> Option<Weight> {
     };
     let (before, after) = (classes(base), classes(patch));
     let anything = before.contains("Exception") || before.contains("BaseException");
-    if !after.is_subset(&before) && !(anything && !after.contains("BaseException")) {
+    if !after.is_subset(&before) && (!anything || after.contains("BaseException")) {
         let wide = ["Exception", "BaseException", "Warning"].iter().any(|c| after.contains(*c));
         return Some(Weight::Less(if wide || after.len() > before.len() { "broader class" } else { "another class" }));
     }

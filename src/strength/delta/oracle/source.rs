@@ -7,7 +7,7 @@ use crate::strength::delta::tokens::{cut, is_free, is_name, is_template};
 type Tokens<'t> = &'t [&'t str];
 
 /// The tokens outside every bracket, with their positions; brackets themselves count as inside, save the opening one.
-pub(super) fn top<'t>(tokens: Tokens<'t>) -> impl Iterator<Item = (usize, &'t str)> {
+pub(super) fn top<'t>(tokens: &'t [&'t str]) -> impl Iterator<Item = (usize, &'t str)> + use<'t> {
     let mut depth = 0_usize;
     tokens.iter().copied().enumerate().filter(move |(_, token)| {
         let outside = depth == 0;
@@ -53,7 +53,7 @@ fn closing(tokens: Tokens<'_>, at: usize) -> Option<usize> {
 }
 
 /// Without parentheses around the whole; a tuple keeps its own.
-pub(super) fn unwrapped<'t>(mut tokens: Tokens<'t>) -> Tokens<'t> {
+pub(super) fn unwrapped(mut tokens: Tokens<'_>) -> Tokens<'_> {
     while tokens.first() == Some(&"(") && tokens.len() > 2 && closing(tokens, 0) == Some(tokens.len() - 1) {
         let inside = &tokens[1..tokens.len() - 1];
         if top(inside).any(|(_, t)| matches!(t, "," | "for")) {
@@ -85,7 +85,7 @@ impl<'t> Call<'t> {
 }
 
 /// Reads tokens that are one call and nothing else.
-pub(super) fn call<'t>(tokens: Tokens<'t>) -> Option<Call<'t>> {
+pub(super) fn call(tokens: Tokens<'_>) -> Option<Call<'_>> {
     let open = tokens.iter().position(|t| *t == "(").filter(|at| *at > 0)?;
     let is_dotted = tokens[..open].iter().all(|t| *t == "." || t.chars().all(|c| c.is_alphanumeric() || c == '_'));
     if !is_dotted || closing(tokens, open) != Some(tokens.len() - 1) {
@@ -121,7 +121,7 @@ pub(in crate::strength::delta) fn number_of(text: &str) -> Option<f64> {
 
 /// Whether no name stands in it whose meaning depends on the file.
 pub(super) fn is_constant(tokens: Tokens<'_>) -> bool {
-    !tokens.is_empty() && (0..tokens.len()).all(|at| !is_template(tokens[at]) && !(is_name(tokens[at]) && is_free(tokens, at)))
+    !tokens.is_empty() && !(0..tokens.len()).any(|at| is_template(tokens[at]) || (is_name(tokens[at]) && is_free(tokens, at)))
 }
 
 /// Whether it is a constant but for classes and constants by their names: `Decimal('1')`, `Color.RED`.
@@ -312,7 +312,7 @@ const METHODS: [&str; 17] = [
     "union",
 ];
 
-fn looked_at<'t>(tokens: Tokens<'t>) -> Option<Tokens<'t>> {
+fn looked_at(tokens: Tokens<'_>) -> Option<Tokens<'_>> {
     if let Some(c) = call(tokens).filter(|c| LOOKS.contains(&c.name.as_str()) && c.args.len() == 1) {
         return Some(c.args[0]);
     }

@@ -222,7 +222,7 @@ impl<'a> Teller<'_, '_, 'a> {
                 format!("{}{name}", self.text(&i.context_expr))
             })
             .collect();
-        let raising = s.items.iter().filter_map(|i| Some(oracles::raising(i.context_expr.as_call_expr()?, self.scope)?));
+        let raising = s.items.iter().filter_map(|i| oracles::raising(i.context_expr.as_call_expr()?, self.scope));
         let raising: Vec<Raising<'a>> = raising.collect();
         for expected in &raising {
             let subject = s.body.last().map(|last| self.raiser(last)).unwrap_or_default();

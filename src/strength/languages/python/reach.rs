@@ -15,9 +15,8 @@ pub(super) fn ends(stmt: &Stmt, scope: &Scope<'_, '_>) -> bool {
         Stmt::If(s) => if_ends(s, scope),
         Stmt::With(s) => block_ends(&s.body, scope) && !s.items.iter().any(|i| may_swallow(&i.context_expr)),
         Stmt::Try(s) => {
-            let handlers = s.handlers.iter().filter_map(|h| h.as_except_handler());
-            block_ends(&s.finalbody, scope)
-                || (block_ends(&s.body, scope) && handlers.fold(true, |all, h| all && block_ends(&h.body, scope)))
+            let mut handlers = s.handlers.iter().filter_map(|h| h.as_except_handler());
+            block_ends(&s.finalbody, scope) || (block_ends(&s.body, scope) && handlers.all(|h| block_ends(&h.body, scope)))
         }
         Stmt::While(s) => truth(&s.test, scope) == Some(true) && !Breaks::within(&s.body),
         _ => false,
@@ -98,7 +97,9 @@ pub(super) fn is_nothing(iter: &Expr, scope: &Scope<'_, '_>, filled: &HashSet<&s
 /// Names whose value some statement may change: a method of it is called, it is passed on, or stored into.
 pub(super) fn filled(stmts: &[Stmt]) -> HashSet<&str> {
     let mut uses = Uses(HashSet::new());
-    stmts.iter().for_each(|s| uses.visit_stmt(s));
+    for stmt in stmts {
+        uses.visit_stmt(stmt);
+    }
     uses.0
 }
 
@@ -108,9 +109,21 @@ impl<'a> Uses<'a> {
     /// The names that an expression hands over when it is passed on.
     fn hand_over(&mut self, expr: &'a Expr) {
         match expr {
-            Expr::Tuple(t) => t.elts.iter().for_each(|e| self.hand_over(e)),
-            Expr::List(t) => t.elts.iter().for_each(|e| self.hand_over(e)),
-            Expr::Dict(d) => d.items.iter().for_each(|i| self.hand_over(&i.value)),
+            Expr::Tuple(t) => {
+                for e in &t.elts {
+                    self.hand_over(e);
+                }
+            }
+            Expr::List(t) => {
+                for e in &t.elts {
+                    self.hand_over(e);
+                }
+            }
+            Expr::Dict(d) => {
+                for item in &d.items {
+                    self.hand_over(&item.value);
+                }
+            }
             Expr::Starred(s) => self.hand_over(&s.value),
             Expr::Attribute(a) => self.name(&a.value),
             other => self.name(other),
@@ -147,10 +160,16 @@ impl<'a> Visitor<'a> for Uses<'a> {
         match stmt {
             Stmt::AugAssign(s) => self.name(&s.target),
             Stmt::Assign(s) => {
-                s.targets.iter().filter_map(|t| t.as_subscript_expr()).for_each(|t| self.name(&t.value));
+                for target in s.targets.iter().filter_map(Expr::as_subscript_expr) {
+                    self.name(&target.value);
+                }
                 self.hand_over(&s.value);
             }
-            Stmt::Return(s) => s.value.iter().for_each(|v| self.hand_over(v)),
+            Stmt::Return(s) => {
+                if let Some(value) = &s.value {
+                    self.hand_over(value);
+                }
+            }
             _ => {}
         }
         walk_stmt(self, stmt);
@@ -163,7 +182,9 @@ impl<'a> Visitor<'a> for Uses<'a> {
                 self.name(&method.value);
             }
             let passed = call.arguments.args.iter().chain(call.arguments.keywords.iter().map(|k| &k.value));
-            passed.filter(|_| !looks).for_each(|a| self.hand_over(a));
+            for value in passed.filter(|_| !looks) {
+                self.hand_over(value);
+            }
         }
         if let Expr::Lambda(l) = expr {
             self.hand_over(&l.body);
@@ -206,7 +227,9 @@ struct Fails(bool);
 impl Fails {
     fn within(stmts: &[Stmt]) -> bool {
         let mut fails = Fails::default();
-        stmts.iter().for_each(|s| fails.visit_stmt(s));
+        for stmt in stmts {
+            fails.visit_stmt(stmt);
+        }
         fails.0
     }
 }
@@ -242,7 +265,9 @@ struct Breaks(bool);
 impl Breaks {
     fn within(stmts: &[Stmt]) -> bool {
         let mut breaks = Breaks::default();
-        stmts.iter().for_each(|s| breaks.visit_stmt(s));
+        for stmt in stmts {
+            breaks.visit_stmt(stmt);
+        }
         breaks.0
     }
 }
