@@ -18,6 +18,8 @@ mod patches;
 mod paths;
 mod reducers;
 pub(super) mod sensing;
+mod oracles;
+mod reach;
 mod strategies;
 mod text;
 mod write;
