@@ -22,12 +22,14 @@ pub(super) struct Ledger<'c> {
     pairs: &'c [Pair<'c>],
     sides: &'c Sides<'c>,
     gains: Option<Demands>,
+    /// The same once more, for single conditions: what pays for an assertion's text pays for its condition too.
+    conditions: Option<Demands>,
 }
 
 impl<'c> Ledger<'c> {
     /// Nothing is computed before the first assertion is missed.
     pub(super) fn new(pairs: &'c [Pair<'c>], sides: &'c Sides<'c>) -> Self {
-        Ledger { pairs, sides, gains: None }
+        Ledger { pairs, sides, gains: None, conditions: None }
     }
 
     /// Fewer assertions are weaker, unless each one that is gone is demanded elsewhere by the same change. A demand found elsewhere is used up.
@@ -62,6 +64,18 @@ impl<'c> Ledger<'c> {
             }
         }
         lost
+    }
+
+    /// Both sides of the change.
+    pub(super) fn sides(&self) -> &'c Sides<'c> {
+        self.sides
+    }
+
+    /// Takes one condition out of what the change's tests demand more than before, if it is there.
+    pub(super) fn take_condition(&mut self, base: &Card, demand: &Demand) -> bool {
+        let (pairs, sides) = (self.pairs, self.sides);
+        let gains = self.conditions.get_or_insert_with(|| gains(pairs, sides));
+        claims::take(gains, &claims::placed(demand.clone(), base, base))
     }
 
     fn take_elsewhere(&mut self, base: &Card, demands: &[&Demand]) -> bool {
@@ -111,7 +125,8 @@ fn quoted(texts: &[String]) -> String {
     shown.join(", ")
 }
 
-fn clipped(text: &str) -> String {
+/// A text cut where it gets too long to read.
+pub(super) fn clipped(text: &str) -> String {
     match text.char_indices().nth(MOST_TEXT) {
         Some((cut, _)) => format!("{}…", &text[..cut]),
         None => text.to_owned(),

@@ -105,6 +105,37 @@ fn is_too_large(card: &Card) -> bool {
     card.claims.len().saturating_mul(card.domain.tables.len()) > MOST_PAIRS
 }
 
+/// What a card demands as it is written, without its rows: of its own claims with their assertion, of helpers without.
+pub(super) fn written_of_card(card: &Card, side: &CardSet) -> Option<Vec<(Demand, Option<usize>)>> {
+    let mut all: Vec<(Demand, Option<usize>)> = card.claims.iter().map(|claim| (written(claim), Some(claim.assertion))).collect();
+    for call in &card.calls {
+        all.extend(through(call, side, DEPTH - 1)?.into_iter().map(|demand| (demand, None)));
+        if all.len() > MOST_DEMANDS {
+            return None;
+        }
+    }
+    (!is_too_large(card)).then_some(all)
+}
+
+/// A written demand, one for each row of the card's tables.
+pub(super) fn rows_of_card<'d>(demands: impl Iterator<Item = &'d Demand>, card: &Card) -> Vec<Vec<Demand>> {
+    let tables = Tables::of(card);
+    let mut left = MOST_DEMANDS;
+    let each = demands.map(|demand| {
+        let all = if left == 0 { vec![demand.clone()] } else { rows(demand, &tables) };
+        left = left.saturating_sub(all.len());
+        all
+    });
+    each.collect()
+}
+
+impl Demand {
+    /// The condition alone.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+}
+
 fn within(card: &Card, side: &CardSet, depth: usize) -> Option<Vec<Demand>> {
     let mut all = Vec::new();
     if is_too_large(card) {

@@ -8,6 +8,9 @@ mod fixtures;
 mod marks;
 mod pairing;
 mod patches;
+mod oracle;
+mod oracles;
+mod weigh;
 mod record;
 mod reducers;
 mod stated;
@@ -19,6 +22,7 @@ use crate::finding::{Exit, Finding, PropId, Rule};
 use crate::strength::card::{Card, Kind};
 use crate::strength::cards::CardSet;
 use crate::strength::delta::assertions::Ledger;
+use crate::strength::delta::oracles::Told;
 use crate::strength::delta::pairing::{Pair, Sides};
 use crate::strength::effort::Effort;
 
@@ -99,7 +103,9 @@ fn moved((base, patch): &Pair<'_>, ledger: &mut Ledger<'_>) -> Move {
     let mut compared = Compared::default();
     match (base, patch) {
         (Some(base), Some(patch)) => {
-            for field in [domain(base, patch), ledger.compare(base, patch), fixtures::compare(base, patch)] {
+            let (domain, assertions) = (domain(base, patch), ledger.compare(base, patch));
+            let told = Told { cases: !domain.losses.is_empty(), assertions: !assertions.losses.is_empty() };
+            for field in [domain, assertions, oracles::compare(base, patch, told, ledger), fixtures::compare(base, patch)] {
                 compared.losses.extend(field.losses);
                 compared.notes.extend(field.notes);
             }
