@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::daemon::serve::{QUIET, Shared, lock};
+use crate::daemon::shared::{QUIET, Shared, lock};
 use crate::daemon::warm::ward::Ward;
 use crate::daemon::wire::Merge;
 use crate::finding::Exit;

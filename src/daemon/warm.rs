@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::daemon::history::InFlight;
 use crate::daemon::merges;
-use crate::daemon::serve::{QUIET, Shared, lock};
+use crate::daemon::shared::{QUIET, Shared, lock};
 use crate::daemon::system;
 use crate::daemon::watch::{self, Eyes, Inbox};
 use crate::daemon::wire::Known;

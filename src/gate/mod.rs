@@ -7,6 +7,7 @@ pub mod digests;
 pub mod facts;
 mod fixtures;
 pub mod folder;
+mod harness;
 pub mod inventory;
 pub mod judge;
 pub mod overview;
