@@ -6,10 +6,18 @@ mod claims;
 mod examples;
 mod fixtures;
 mod marks;
+<<<<<<< HEAD
 mod oracle;
 mod oracles;
 mod pairing;
 mod patches;
+=======
+mod pairing;
+mod patches;
+mod oracle;
+mod oracles;
+mod weigh;
+>>>>>>> main
 mod record;
 mod reducers;
 mod stated;
