@@ -6,23 +6,15 @@ mod claims;
 mod examples;
 mod fixtures;
 mod marks;
-<<<<<<< HEAD
-mod oracle;
-mod oracles;
-mod pairing;
-mod patches;
-=======
 mod pairing;
 mod patches;
 mod oracle;
 mod oracles;
 mod weigh;
->>>>>>> main
 mod record;
 mod reducers;
 mod stated;
 mod tokens;
-mod weigh;
 
 use std::collections::BTreeSet;
 

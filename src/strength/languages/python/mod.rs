@@ -14,20 +14,12 @@ mod literal;
 mod machine;
 mod marks;
 mod names;
-<<<<<<< HEAD
-mod oracles;
-=======
->>>>>>> main
 mod patches;
 mod paths;
-mod reach;
 mod reducers;
 pub(super) mod sensing;
-<<<<<<< HEAD
-=======
 mod oracles;
 mod reach;
->>>>>>> main
 mod strategies;
 mod text;
 mod write;

@@ -20,7 +20,8 @@ fn broken(base: &[(&str, &str)], patch: &[(&str, &str)]) -> Vec<Rule> {
         files.iter().flat_map(|(path, _)| world.cards(path)).collect::<Vec<_>>()
     };
     let delta = compare(&cards(base), &cards(patch));
-    let rules = delta.findings().into_iter().map(|finding| finding.rule).filter(|rule| ![Rule::NewProperty, Rule::OracleWeakened].contains(rule));
+    let rules =
+        delta.findings().into_iter().map(|finding| finding.rule).filter(|rule| ![Rule::NewProperty, Rule::OracleWeakened].contains(rule));
     let mut rules: Vec<Rule> = rules.collect();
     rules.dedup();
     rules
