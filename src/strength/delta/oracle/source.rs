@@ -230,10 +230,14 @@ pub(in crate::strength::delta) fn is_wider_all(one: &str, other: &str) -> bool {
     let parts = |text: &str| -> Option<(String, BTreeSet<String>)> {
         let tokens = cut(text);
         let c = call(&tokens).filter(|c| c.name == "all" && c.args.len() == 1)?;
-        let at = c.args[0].iter().rposition(|t| *t == "in")?;
-        let over = &c.args[0][at + 1..];
+        let each = match c.args[0] {
+            ["(", inside @ .., ")"] => inside,
+            each => each,
+        };
+        let at = each.iter().rposition(|t| *t == "in")?;
+        let over = &each[at + 1..];
         let inside = matches!(over, ["[", .., "]"] | ["(", .., ")"]).then(|| &over[1..over.len() - 1])?;
-        Some((c.args[0][..at].join(" "), cut_at(inside, ",").into_iter().map(|e| e.join(" ")).collect()))
+        Some((each[..at].join(" "), cut_at(inside, ",").into_iter().map(|e| e.join(" ")).collect()))
     };
     parts(one).zip(parts(other)).is_some_and(|((a, few), (b, many))| a == b && few.is_subset(&many))
 }
