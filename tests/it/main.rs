@@ -6,6 +6,7 @@ mod daemon;
 mod demo;
 mod digest;
 mod facts;
+mod harness;
 mod hook_view;
 mod hooks;
 mod index_file;
