@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::daemon::DaemonError;
 use crate::daemon::place::{Place, PlaceError};
-use crate::daemon::serve::lock;
+use crate::daemon::shared::lock;
 use crate::daemon::system;
 use crate::daemon::wire::{Known, Merge, Status, Warmth};
 use crate::gate::facts::memo::Memo;

@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::digest;
 use crate::finding::PropId;
 use crate::strength::domain::Domain;
+use crate::strength::effort::Effort;
 
 /// What a card is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,6 +99,8 @@ pub struct Card {
     pub files: BTreeMap<String, String>,
     /// Digest over `files` (one file its SHA-256, several the folder digest); `None` without files.
     pub fixture_sha256: Option<String>,
+    /// Marks, reducers, budget, examples and patches.
+    pub effort: Effort,
     /// SHA-256 of the canonical body, for pairing moved functions.
     pub body_sha256: String,
 }
@@ -125,6 +128,8 @@ struct Written<'c> {
     calls: &'c [Call],
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     parameters: &'c [String],
+    #[serde(skip_serializing_if = "Effort::is_empty")]
+    effort: &'c Effort,
     line: u32,
     body_sha256: &'c str,
 }
@@ -147,6 +152,7 @@ impl Serialize for Card {
             claims: &self.claims,
             calls: &self.calls,
             parameters: &self.parameters,
+            effort: &self.effort,
             line: self.line,
             body_sha256: &self.body_sha256,
         }
@@ -203,6 +209,7 @@ impl Card {
             parameters: Vec::new(),
             files: self.files.into_iter().filter(|(path, sha)| other.files.get(path) == Some(sha)).collect(),
             fixture_sha256: self.fixture_sha256.filter(|_| same_files),
+            effort: self.effort.weaker_of(other.effort),
             body_sha256: digest::sha256_hex(format!("{}\n{}", self.body_sha256, other.body_sha256).as_bytes()),
             prop_id: self.prop_id,
         }

@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::finding::PropId;
 use crate::strength::card::{Assertion, Call, Card, Claim, Kind};
 use crate::strength::domain::{Domain, Interval};
+use crate::strength::effort::Effort;
 
 /// The schema of a card file.
 pub const SCHEMA: &str = "seedgate.cards/1";
@@ -114,6 +115,7 @@ impl CardSet {
                 card.domain = Domain::default();
                 card.assertions = Vec::new();
                 card.claims = Vec::new();
+                card.effort = Effort::default();
             }
         }
         set
@@ -217,6 +219,8 @@ struct ReadCard {
     #[serde(default)]
     parameters: Vec<String>,
     #[serde(default)]
+    effort: Effort,
+    #[serde(default)]
     line: u32,
     #[serde(default)]
     body_sha256: String,
@@ -250,6 +254,7 @@ fn read_card(value: Value) -> Result<(Card, Stated), CardsError> {
         parameters: read.parameters,
         files: read.files,
         fixture_sha256: read.fixture_sha256,
+        effort: read.effort,
         body_sha256: read.body_sha256,
     };
     Ok((card, stated))

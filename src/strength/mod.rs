@@ -4,6 +4,7 @@ pub mod card;
 pub mod cards;
 pub mod delta;
 pub mod domain;
+pub mod effort;
 pub mod harness;
 pub mod languages;
 pub mod production;

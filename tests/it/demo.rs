@@ -41,3 +41,27 @@ fn the_project_stays_where_it_was_asked_for_and_nothing_is_overwritten() {
     assert!(again.status.code() == Some(70) && String::from_utf8_lossy(&again.stderr).contains("is not empty"));
     assert_eq!(kept.line(["rev-parse", "HEAD"]), before);
 }
+
+/// Every block of README that begins with a command of the demo, line by line.
+#[test]
+fn the_readme_shows_what_the_demo_shows() {
+    let sandbox = Sandbox::new(&[]);
+    let temporary = sandbox.beside("temporary");
+    fs::create_dir(&temporary).unwrap();
+    let output = String::from_utf8(demo(&sandbox, &temporary, &[]).stdout).unwrap();
+    let said: Vec<&str> = output.lines().map(|line| line.strip_prefix("  ").unwrap_or(line).trim_end()).collect();
+    let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    let (mut inside, mut commands) = (false, 0);
+    for line in readme.lines().filter(|line| !line.is_empty()) {
+        let Some(shown) = line.strip_prefix("    ") else {
+            inside = false;
+            continue;
+        };
+        if shown.starts_with("$ ") {
+            inside = true;
+            commands += 1;
+        }
+        assert!(!inside || said.contains(&shown), "README shows a line that the demo does not say: {shown}");
+    }
+    assert_eq!(commands, 4);
+}

@@ -649,6 +649,11 @@ fn a_policy_is_written_once_and_never_through_a_link() {
     fs::write(&path, "mine").unwrap();
     assert_eq!(world.init().policy, Wrote::Kept(path.clone()));
     assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
+    world.sandbox.git(["add", "-f", ".seedgate"]);
+    fs::remove_file(&path).unwrap();
+    assert_eq!(world.init().policy, Wrote::Kept(path.clone()), "a tracked policy that the work tree does not show");
+    assert!(!path.exists());
+    world.sandbox.git(["rm", "-q", "--cached", "-r", ".seedgate"]);
 
     let outside = world.sandbox.beside("outside");
     fs::create_dir(&outside).unwrap();

@@ -6,6 +6,7 @@ mod daemon;
 mod demo;
 mod digest;
 mod facts;
+mod gate;
 mod harness;
 mod hook_view;
 mod hooks;

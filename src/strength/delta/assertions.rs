@@ -1,11 +1,14 @@
 //! Owns whether a check still asserts what it asserted on the base: here, in a helper, or in another test of the same change.
 
+use std::collections::BTreeSet;
+
 use crate::finding::Rule;
 use crate::strength::card::{Card, Kind, Texts};
 use crate::strength::cards::CardSet;
 use crate::strength::delta::claims::{self, Demand, Demands};
 use crate::strength::delta::pairing::{Pair, Sides};
-use crate::strength::delta::{Compared, Loss};
+use crate::strength::delta::{Compared, Loss, marks};
+use crate::strength::effort::Mark;
 
 /// A change that gains more demands than this is not searched for lost ones: they count as lost.
 const MOST_GAINS: usize = 200_000;
@@ -71,8 +74,11 @@ impl<'c> Ledger<'c> {
 /// What the change's tests demand more than before. A helper demands nothing by itself: it counts where a test calls it.
 fn gains(pairs: &[Pair<'_>], sides: &Sides<'_>) -> Demands {
     let mut gains = Demands::new();
+    let known: BTreeSet<&Mark> = sides.base.cards().flat_map(|card| &card.effort.marks).collect();
     for (before, after) in pairs {
-        let Some(after) = after.filter(|card| card.kind != Kind::Support) else { continue };
+        // A test that newly does not count demands nothing.
+        let counts = |card: &&Card| !card.effort.marks.iter().any(|mark| marks::disables(mark) && !known.contains(mark));
+        let Some(after) = after.filter(|card| card.kind != Kind::Support).filter(counts) else { continue };
         let was = before.map_or_else(|| Some(Demands::new()), |card| demanded(card, sides.base, after));
         let Some((was, mut now)) = was.zip(demanded(after, sides.patch, after)) else { continue };
         for (demand, times) in was {

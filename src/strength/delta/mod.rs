@@ -1,10 +1,15 @@
 //! Owns which way strength moves between base cards and patch cards. Each monotone field has a file of its own here.
 
 mod assertions;
+mod budget;
 mod claims;
+mod examples;
 mod fixtures;
+mod marks;
 mod pairing;
+mod patches;
 mod record;
+mod reducers;
 mod stated;
 mod tokens;
 
@@ -15,6 +20,7 @@ use crate::strength::card::{Card, Kind};
 use crate::strength::cards::CardSet;
 use crate::strength::delta::assertions::Ledger;
 use crate::strength::delta::pairing::{Pair, Sides};
+use crate::strength::effort::Effort;
 
 pub use record::SCHEMA;
 
@@ -97,14 +103,25 @@ fn moved((base, patch): &Pair<'_>, ledger: &mut Ledger<'_>) -> Move {
                 compared.losses.extend(field.losses);
                 compared.notes.extend(field.notes);
             }
+            compared.losses.extend(effort(base, patch));
             let home = patch.prop_id.clone();
             compared.notes.extend((base.prop_id != home).then(|| format!("moved to {home}")));
         }
         // What only helped tests may go: the tests that used it say what they lost.
         (Some(base), None) if base.kind != Kind::Support => compared.losses.push(removed(base)),
+        // New support acts on old tests where it acts on all of them.
+        (None, Some(patch)) if patch.kind == Kind::Support && patch.effort.everywhere => {
+            compared.losses.extend(effort(&Card { effort: Effort::default(), ..(*patch).clone() }, patch));
+        }
         _ => {}
     }
     Move { base: base.cloned(), patch: patch.cloned(), losses: compared.losses, notes: compared.notes }
+}
+
+/// The fields that are told by nothing but what they hold.
+fn effort(base: &Card, patch: &Card) -> Vec<Loss> {
+    let fields = [marks::compare, reducers::compare, budget::compare, examples::compare, patches::compare];
+    fields.iter().flat_map(|compare| compare(base, patch)).collect()
 }
 
 fn domain(base: &Card, patch: &Card) -> Compared {

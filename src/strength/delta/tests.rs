@@ -8,6 +8,7 @@ use crate::strength::card::{Assertion, Call, Card, Claim, Kind};
 use crate::strength::cards::CardSet;
 use crate::strength::delta::{Delta, compare, compare_beside, compare_files};
 use crate::strength::domain::{Argument, Domain, Origin, Strategy, Table};
+use crate::strength::effort::Effort;
 
 /// Name, base, patch, and the id that the vanished one continues under.
 type Continued<'t> = (&'t str, Vec<Card>, Vec<Card>, Option<&'t str>);
@@ -30,6 +31,7 @@ fn test(id: &str, asserts: &[&str]) -> Card {
         parameters: Vec::new(),
         files: BTreeMap::new(),
         fixture_sha256: None,
+        effort: Effort::default(),
         body_sha256: format!("body of {}", asserts.join("; ")),
     }
 }

@@ -26,7 +26,7 @@ impl<'a> Body<'a> {
     /// Walks a body.
     pub(super) fn read(stmts: &'a [Stmt]) -> Self {
         let mut body = Body::default();
-        stmts.iter().for_each(|s| body.visit_stmt(s));
+        ruff_python_ast::visitor::walk_body(&mut body, stmts);
         body
     }
 

@@ -122,20 +122,21 @@ fn range(arguments: &[Expr], scope: &Scope<'_, '_>, found: &mut Cases) -> bool {
     let ends: Option<Vec<BigInt>> =
         arguments.iter().map(|a| if let Some(Value::Int(n)) = fold(a, scope) { Some(n) } else { None }).collect();
     let Some(ends) = ends else { return false };
-    let (start, stop, step) = match ends.as_slice() {
-        [stop] => (BigInt::from(0), stop.clone(), BigInt::from(1)),
-        [start, stop] => (start.clone(), stop.clone(), BigInt::from(1)),
-        [start, stop, step] => (start.clone(), stop.clone(), step.clone()),
+    let (first, end, step) = match ends.as_slice() {
+        [end] => (Some(0), end.to_i64(), Some(1)),
+        [first, end] => (first.to_i64(), end.to_i64(), Some(1)),
+        [first, end, step] => (first.to_i64(), end.to_i64(), step.to_i64()),
         _ => return false,
     };
-    let (Some(mut at), Some(stop), Some(step)) = (start.to_i64(), stop.to_i64(), step.to_i64()) else { return false };
-    if step == 0
-        || stop.abs_diff(at) / step.unsigned_abs() >= RANGE
-        || scope.spend(usize::try_from(stop.abs_diff(at) / step.unsigned_abs()).unwrap_or(usize::MAX)).is_none()
-    {
+    let (Some(mut at), Some(end), Some(step)) = (first, end, step) else { return false };
+    if step == 0 {
         return false;
     }
-    while (step > 0 && at < stop) || (step < 0 && at > stop) {
+    let count = end.abs_diff(at) / step.unsigned_abs();
+    if count >= RANGE || scope.spend(usize::try_from(count).unwrap_or(usize::MAX)).is_none() {
+        return false;
+    }
+    while (step > 0 && at < end) || (step < 0 && at > end) {
         found.rows.push(Row { whole: at.to_string(), cells: Vec::new() });
         let Some(next) = at.checked_add(step) else { break };
         at = next;
@@ -201,6 +202,11 @@ fn row(expr: &Expr, scope: &Scope<'_, '_>) -> Row {
     }
 }
 
+/// A row as one value.
+pub(super) fn row_text(expr: &Expr, scope: &Scope<'_, '_>) -> String {
+    row(expr, scope).whole
+}
+
 fn is_param(name: &str) -> bool {
     matches!(name, "pytest.param" | "param")
 }
@@ -220,7 +226,8 @@ pub(super) fn mark(expr: &Expr, scope: &Scope<'_, '_>, domain: &mut Domain) {
         Expr::Tuple(t) => t.elts.iter().for_each(|e| mark(e, scope, domain)),
         Expr::Call(call) => mark_call(call, expr, scope, domain),
         Expr::Name(_) | Expr::Attribute(_) => {
-            if scope.enter(expr, |value, scope| mark(value, scope, domain)).is_none() {
+            let known = scope.enter(expr, |value, scope| mark(value, scope, domain)).is_some();
+            if !known {
                 hidden(expr, expr, scope, domain);
             }
         }

@@ -33,7 +33,7 @@ pub(super) fn of<'a>(stmts: &'a [Stmt], body: &Body<'a>, tables: &[&StmtFor], ow
         setup: Vec::new(),
         running: Vec::new(),
         assertions: body.asserts.iter().enumerate().map(|(at, a)| (a.start(), at)).collect(),
-        tables: tables.iter().map(|l| l.start()).collect(),
+        tables: tables.iter().map(Ranged::start).collect(),
         told: Told::default(),
         spent: false,
     };
@@ -56,7 +56,9 @@ struct Teller<'t, 's, 'a> {
 
 impl<'a> Teller<'_, '_, 'a> {
     fn block(&mut self, stmts: &'a [Stmt]) {
-        stmts.iter().for_each(|s| self.stmt(s));
+        for stmt in stmts {
+            self.stmt(stmt);
+        }
     }
 
     /// A block under a head; what stands in it is no set-up of what follows it.
@@ -102,13 +104,14 @@ impl<'a> Teller<'_, '_, 'a> {
         match stmt {
             Stmt::Assert(assert) => self.assert(assert),
             Stmt::Expr(e) => self.expression(&e.value),
-            Stmt::Assign(a) => match a.targets.as_slice() {
-                [Expr::Name(name)] => self.bind(name.id.as_str(), &a.value),
-                _ => {
+            Stmt::Assign(a) => {
+                if let [Expr::Name(name)] = a.targets.as_slice() {
+                    self.bind(name.id.as_str(), &a.value);
+                } else {
                     let targets: Vec<String> = a.targets.iter().map(|t| self.text(t)).collect();
                     self.push(Some(format!("{} = {}", targets.join(" = "), self.text(&a.value))));
                 }
-            },
+            }
             Stmt::AnnAssign(a) => match (&*a.target, &a.value) {
                 (Expr::Name(name), Some(value)) => self.bind(name.id.as_str(), value),
                 _ => self.push(Some(self.plain(stmt))),
@@ -241,7 +244,9 @@ impl<'a> Teller<'_, '_, 'a> {
         };
         if let Some(claims) = self.unittest(call, awaited) {
             let beyond = self.assertions.len();
-            claims.into_iter().for_each(|text| self.claim(text, beyond));
+            for text in claims {
+                self.claim(text, beyond);
+            }
             return;
         }
         let helper = self.helper(call);

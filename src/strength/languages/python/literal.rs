@@ -1,5 +1,7 @@
 //! Owns literal values: folding an expression to the value that Python would give it, and its canonical text.
 
+use std::fmt::Write as _;
+
 use num_bigint::BigInt;
 use num_traits::{Signed as _, ToPrimitive as _, Zero as _};
 use ruff_python_ast::{Expr, Int, Number, Operator, UnaryOp};
@@ -120,15 +122,19 @@ pub(super) fn escape(text: &str, out: &mut String) {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
-            c if c.is_control() && u32::from(c) < 256 => out.push_str(&format!("\\x{:02x}", u32::from(c))),
+            c if c.is_control() && u32::from(c) < 256 => numbered(out, 'x', u32::from(c), 2),
             c if c.is_control()
                 || matches!(c, '\u{2028}' | '\u{2029}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}') =>
             {
-                out.push_str(&format!("\\u{:04x}", u32::from(c)));
+                numbered(out, 'u', u32::from(c), 4);
             }
             c => out.push(c),
         }
     }
+}
+
+fn numbered(out: &mut String, kind: char, code: u32, digits: usize) {
+    let _ = write!(out, "\\{kind}{code:0digits$x}");
 }
 
 fn quoted_bytes(bytes: &[u8]) -> String {
@@ -137,7 +143,7 @@ fn quoted_bytes(bytes: &[u8]) -> String {
         match b {
             b'\\' | b'\'' => out.extend(['\\', char::from(*b)]),
             b' '..=b'~' => out.push(char::from(*b)),
-            _ => out.push_str(&format!("\\x{b:02x}")),
+            _ => numbered(&mut out, 'x', u32::from(*b), 2),
         }
     }
     out.push('\'');

@@ -1,16 +1,22 @@
 //! Owns Python: from the bytes of one file to the facts of one module.
 
 mod body;
+mod budget;
 mod cases;
 mod claims;
 mod collect;
 mod decode;
 mod depth;
+mod effort;
+mod examples;
 pub(super) mod hooks;
 mod literal;
 mod machine;
+mod marks;
 mod names;
+mod patches;
 mod paths;
+mod reducers;
 pub(super) mod sensing;
 mod strategies;
 mod text;

@@ -1,13 +1,19 @@
 //! Owns what names of a file stand for: imports, names bound once, and which of them something may change.
 
+mod binder;
+mod changes;
+
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use ruff_python_ast::token::TokenKind;
-use ruff_python_ast::visitor::{Visitor, walk_expr, walk_pattern, walk_stmt};
-use ruff_python_ast::{Expr, Pattern, Stmt, StmtClassDef, StmtFunctionDef};
-use ruff_text_size::{Ranged as _, TextRange};
+use ruff_python_ast::visitor::Visitor as _;
+use ruff_python_ast::{Expr, Stmt, StmtClassDef, StmtFunctionDef};
+use ruff_text_size::{Ranged, TextRange};
 
+use crate::strength::languages::python::names::binder::Binder;
+pub(super) use crate::strength::languages::python::names::binder::layer;
+use crate::strength::languages::python::names::changes::passed_on;
 use crate::strength::languages::python::text::File;
 
 /// What one name of one scope is bound to.
@@ -94,15 +100,15 @@ impl<'a> Names<'a> {
                     return Some(self.file.whole_sha256());
                 }
                 ranges.push(*place);
-                let named = tokens.iter().filter(|t| t.kind() == TokenKind::Name);
-                for (inner, _) in named.filter_map(|t| self.top.get_key_value(self.file.of(t))) {
+                let inside = tokens.iter().filter(|t| t.kind() == TokenKind::Name);
+                for (inner, _) in inside.filter_map(|t| self.top.get_key_value(self.file.of(t))) {
                     if seen.insert(inner) {
                         open.push(inner);
                     }
                 }
             }
         }
-        ranges.sort_by_key(|r| r.start());
+        ranges.sort_unstable_by_key(Ranged::start);
         ranges.dedup();
         (!ranges.is_empty()).then(|| self.file.sha256(&ranges, &[])[..16].to_owned())
     }
@@ -146,235 +152,6 @@ impl<'a> Names<'a> {
     /// Every imported name and where it comes from.
     pub(super) fn imported(&self) -> impl Iterator<Item = (&'a str, &str)> {
         self.imports.iter().filter(|(name, _)| !self.top.contains_key(*name)).filter_map(|(name, from)| Some((*name, from.as_deref()?)))
-    }
-
-    /// What a function changes of names that are its own is no change of the module's.
-    fn function(&mut self, def: &'a StmtFunctionDef) {
-        let outer = std::mem::take(&mut self.mutated);
-        def.decorator_list.iter().for_each(|d| self.visit_decorator(d));
-        self.visit_parameters(&def.parameters);
-        let before = std::mem::replace(&mut self.mutated, outer);
-        self.mutated.extend(before);
-        let outer = std::mem::take(&mut self.mutated);
-        let places = std::mem::take(&mut self.places);
-        def.body.iter().for_each(|s| self.visit_stmt(s));
-        let inner = std::mem::replace(&mut self.mutated, outer);
-        let inner_places = std::mem::replace(&mut self.places, places);
-        if inner.is_empty() {
-            return;
-        }
-        let globals = globals(&def.body);
-        let own = layer(&def.body);
-        let is_own =
-            |name: &str| !globals.contains(name) && (own.contains_key(name) || def.parameters.iter().any(|p| p.name().as_str() == name));
-        self.mutated.extend(inner.into_iter().filter(|name| !is_own(name)));
-        for (name, at) in inner_places.into_iter().filter(|(name, _)| !is_own(name)) {
-            self.places.entry(name).or_default().extend(at);
-        }
-    }
-
-    fn import(&mut self, name: &'a str, from: String) {
-        let known = self.imports.entry(name).or_insert_with(|| Some(from.clone()));
-        if known.as_ref().is_some_and(|k| *k != from) {
-            *known = None;
-        }
-    }
-}
-
-/// Names that a function's own statements declare global.
-fn globals(body: &[Stmt]) -> HashSet<&str> {
-    body.iter().filter_map(Stmt::as_global_stmt).flat_map(|g| g.names.iter().map(|n| n.as_str())).collect()
-}
-
-/// Lists handed to a call that stands alone at the module's level may be changed by it.
-fn passed_on(stmt: &Stmt) -> Vec<&str> {
-    let Stmt::Expr(stmt) = stmt else { return Vec::new() };
-    let Expr::Call(call) = &*stmt.value else { return Vec::new() };
-    call.arguments.args.iter().filter_map(|a| a.as_name_expr()).map(|name| name.id.as_str()).collect()
-}
-
-const MUTATORS: [&str; 17] = [
-    "append",
-    "extend",
-    "insert",
-    "pop",
-    "remove",
-    "clear",
-    "sort",
-    "reverse",
-    "update",
-    "add",
-    "discard",
-    "popitem",
-    "setdefault",
-    "__setitem__",
-    "__delitem__",
-    "__iadd__",
-    "difference_update",
-];
-
-impl<'a> Visitor<'a> for Names<'a> {
-    fn visit_stmt(&mut self, stmt: &'a Stmt) {
-        match stmt {
-            Stmt::Import(import) => {
-                for alias in &import.names {
-                    match &alias.asname {
-                        Some(name) => self.import(name.as_str(), alias.name.to_string()),
-                        None => {
-                            let root = alias.name.as_str().split('.').next().unwrap_or_default();
-                            self.import(root, root.to_owned());
-                        }
-                    }
-                }
-            }
-            Stmt::ImportFrom(import) => {
-                let dots = ".".repeat(usize::try_from(import.level).unwrap_or_default().min(64));
-                let module = import.module.as_ref().map_or("", |m| m.as_str());
-                for alias in &import.names {
-                    if alias.name.as_str() == "*" {
-                        self.stars.push(format!("{dots}{module}"));
-                        continue;
-                    }
-                    let dot = if module.is_empty() { "" } else { "." };
-                    let name = alias.asname.as_ref().unwrap_or(&alias.name);
-                    self.import(name.as_str(), format!("{dots}{module}{dot}{}", alias.name));
-                }
-            }
-            Stmt::FunctionDef(def) => return self.function(def),
-            Stmt::Global(global) => self.mutated(global.names.iter().map(|n| n.as_str()), global.range),
-            Stmt::AugAssign(aug) => self.mutated(root(&aug.target), aug.range),
-            Stmt::Delete(delete) => self.mutated(delete.targets.iter().flat_map(root), delete.range),
-            Stmt::Assign(assign) => {
-                let stored = assign.targets.iter().filter(|t| matches!(t, Expr::Subscript(_) | Expr::Attribute(_)));
-                self.mutated(stored.flat_map(root), assign.range);
-            }
-            _ => {}
-        }
-        walk_stmt(self, stmt);
-    }
-
-    fn visit_expr(&mut self, expr: &'a Expr) {
-        match expr {
-            Expr::Named(named) => self.mutated(root(&named.target), named.range),
-            Expr::Call(call) => {
-                if let Expr::Attribute(method) = &*call.func
-                    && MUTATORS.contains(&method.attr.as_str())
-                {
-                    self.mutated(root(&method.value), expr.range());
-                }
-            }
-            _ => {}
-        }
-        walk_expr(self, expr);
-    }
-}
-
-/// The names through which a target is reached: `ROWS`, `ROWS[0]`, `Table.rows`.
-fn root(target: &Expr) -> Vec<&str> {
-    let (mut names, mut at) = (Vec::new(), target);
-    loop {
-        match at {
-            Expr::Name(name) => {
-                names.push(name.id.as_str());
-                return names;
-            }
-            Expr::Attribute(attribute) => {
-                names.push(attribute.attr.as_str());
-                at = &attribute.value;
-            }
-            Expr::Subscript(subscript) => at = &subscript.value,
-            _ => return names,
-        }
-    }
-}
-
-/// The names that a block binds, functions and classes left closed.
-pub(super) fn layer(body: &[Stmt]) -> Layer<'_> {
-    let mut binder = Binder::default();
-    for stmt in body {
-        binder.visit_stmt(stmt);
-    }
-    binder.layer
-}
-
-#[derive(Default)]
-struct Binder<'a> {
-    layer: Layer<'a>,
-    places: HashMap<&'a str, Vec<TextRange>>,
-    at: Option<TextRange>,
-}
-
-impl<'a> Binder<'a> {
-    fn bind(&mut self, name: &'a str, bound: Bound<'a>) {
-        self.layer.entry(name).and_modify(|b| *b = Bound::Many).or_insert(bound);
-        if let Some(at) = self.at {
-            self.places.entry(name).or_default().push(at);
-        }
-    }
-
-    /// A target and, where one is known, its value: `LOW, HIGH = 0, 10` binds both.
-    fn target(&mut self, target: &'a Expr, value: Option<&'a Expr>) {
-        match target {
-            Expr::Name(name) => self.bind(name.id.as_str(), value.map_or(Bound::Many, Bound::Once)),
-            Expr::Starred(starred) => self.target(&starred.value, None),
-            Expr::Tuple(ruff_python_ast::ExprTuple { elts, .. }) | Expr::List(ruff_python_ast::ExprList { elts, .. }) => {
-                let plain = |parts: &[Expr]| parts.len() == elts.len() && !parts.iter().chain(elts).any(Expr::is_starred_expr);
-                let values = match value {
-                    Some(Expr::Tuple(t)) if plain(&t.elts) => Some(&t.elts),
-                    Some(Expr::List(l)) if plain(&l.elts) => Some(&l.elts),
-                    _ => None,
-                };
-                for (at, part) in elts.iter().enumerate() {
-                    self.target(part, values.and_then(|v| v.get(at)));
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
-impl<'a> Visitor<'a> for Binder<'a> {
-    fn visit_stmt(&mut self, stmt: &'a Stmt) {
-        match stmt {
-            Stmt::FunctionDef(def) => return self.bind(def.name.as_str(), Bound::Function(def)),
-            Stmt::ClassDef(def) => return self.bind(def.name.as_str(), Bound::Class(def)),
-            Stmt::Assign(assign) => assign.targets.iter().for_each(|t| self.target(t, Some(&assign.value))),
-            Stmt::AnnAssign(assign) if assign.value.is_some() => self.target(&assign.target, assign.value.as_deref()),
-            Stmt::AugAssign(assign) => self.target(&assign.target, None),
-            Stmt::Delete(delete) => delete.targets.iter().for_each(|t| self.target(t, None)),
-            Stmt::For(stmt) => self.target(&stmt.target, None),
-            Stmt::With(with) => with.items.iter().filter_map(|i| i.optional_vars.as_deref()).for_each(|t| self.target(t, None)),
-            Stmt::Try(stmt) => {
-                for name in stmt.handlers.iter().filter_map(|h| h.as_except_handler().and_then(|h| h.name.as_ref())) {
-                    self.bind(name.as_str(), Bound::Many);
-                }
-            }
-            Stmt::TypeAlias(alias) => self.target(&alias.name, None),
-            _ => {}
-        }
-        walk_stmt(self, stmt);
-    }
-
-    fn visit_expr(&mut self, expr: &'a Expr) {
-        if let Expr::Named(named) = expr {
-            self.target(&named.target, None);
-        }
-        if !matches!(expr, Expr::Lambda(_)) {
-            walk_expr(self, expr);
-        }
-    }
-
-    fn visit_pattern(&mut self, pattern: &'a Pattern) {
-        let name = match pattern {
-            Pattern::MatchAs(p) => p.name.as_ref(),
-            Pattern::MatchStar(p) => p.name.as_ref(),
-            Pattern::MatchMapping(p) => p.rest.as_ref(),
-            _ => None,
-        };
-        if let Some(name) = name {
-            self.bind(name.as_str(), Bound::Many);
-        }
-        walk_pattern(self, pattern);
     }
 }
 

@@ -6,7 +6,7 @@ use num_bigint::BigInt;
 use num_traits::{FromPrimitive as _, ToPrimitive as _};
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
 use ruff_python_ast::{Arguments, Expr, ExprCall, Operator, Stmt, StmtFunctionDef};
-use ruff_text_size::{Ranged as _, TextRange};
+use ruff_text_size::{Ranged, TextRange};
 
 use crate::strength::domain::{Argument, Domain, Strategy};
 use crate::strength::languages::python::cases::cases;
@@ -219,7 +219,7 @@ pub(super) fn made_by(def: &StmtFunctionDef, home: &Scope<'_, '_>) -> Option<Str
     let mut arguments: Vec<(String, Strategy)> =
         finder.found.iter().enumerate().map(|(at, expr)| (format!("{label}[{at}]"), strategy(expr, &scope))).collect();
     home.names.close();
-    let holes: Vec<TextRange> = finder.found.iter().map(|e| e.range()).collect();
+    let holes: Vec<TextRange> = finder.found.iter().map(Ranged::range).collect();
     let body: Vec<TextRange> = statements(&def.body).map(Stmt::range).collect();
     arguments.push(("body".to_owned(), Strategy::Value(home.names.file.sha256(&body, &holes)[..16].to_owned())));
     Some(Strategy::Call { name: name.to_owned(), arguments })

@@ -97,7 +97,7 @@ impl<'a> File<'a> {
 
 /// Whether the next token that counts is a closing bracket: then a comma before it says nothing.
 fn closes(rest: &[Token]) -> bool {
-    let next = rest.iter().map(|t| t.kind()).find(|k| !matches!(k, TokenKind::Comment | TokenKind::NonLogicalNewline));
+    let next = rest.iter().map(Token::kind).find(|k| !matches!(k, TokenKind::Comment | TokenKind::NonLogicalNewline));
     next.is_some_and(|k| matches!(k, TokenKind::Rsqb | TokenKind::Rbrace))
 }
 

@@ -1,27 +1,17 @@
 //! Owns the canonical source of an expression: one spelling for each meaning, whatever the quotes, spaces and aliases.
 
+mod displays;
+mod order;
+
 use std::collections::{BTreeSet, HashMap};
+use std::fmt::Write as _;
 
-use ruff_python_ast::{
-    Arguments, BoolOp, CmpOp, Comprehension, ConversionFlag, Expr, FStringPart, InterpolatedStringElement, Number, Operator, Parameters,
-    UnaryOp,
-};
+use ruff_python_ast::{Arguments, BoolOp, Comprehension, Expr, Operator, Parameters, UnaryOp};
 
-use crate::strength::languages::python::literal::{self, float, fold};
+use crate::strength::languages::python::literal::fold;
 use crate::strength::languages::python::names::{Bound, Scope};
-
-/// How tightly an expression binds; the greater, the tighter.
-pub(super) type Tightness = u8;
-pub(super) const LOOSEST: Tightness = 0;
-pub(super) const LAMBDA: Tightness = 1;
-const TERNARY: Tightness = 2;
-const OR: Tightness = 3;
-pub(super) const NOT: Tightness = 5;
-pub(super) const COMPARE: Tightness = 6;
-const UNARY: Tightness = 13;
-const POWER: Tightness = 14;
-const AWAIT: Tightness = 15;
-const ATOM: Tightness = 16;
+use crate::strength::languages::python::write::order::{ATOM, AWAIT, OR, TERNARY, Tightness, UNARY, comparison, operator, tightness};
+pub(super) use crate::strength::languages::python::write::order::{COMPARE, LAMBDA, LOOSEST, NOT};
 
 /// Texts that stand for a function's local names.
 pub(super) type Locals<'a> = HashMap<&'a str, Local>;
@@ -56,6 +46,11 @@ pub(super) struct Writer<'w, 's, 'a> {
 /// The canonical source of an expression, aliases resolved and constants put in.
 pub(super) fn canonical(expr: &Expr, scope: &Scope<'_, '_>) -> String {
     written(expr, LOOSEST, Writer::new(scope, true)).0
+}
+
+/// The same as part of something that binds so tightly.
+pub(super) fn canonical_at(expr: &Expr, around: Tightness, scope: &Scope<'_, '_>) -> String {
+    written(expr, around, Writer::new(scope, true)).0
 }
 
 /// The same with local names told by what they are bound to.
@@ -131,22 +126,7 @@ impl<'w> Writer<'w, '_, '_> {
                 self.out.push_str(" := ");
                 self.expr(&e.value, LAMBDA);
             }
-            Expr::BinOp(e) => {
-                let (sign, tight) = operator(e.op);
-                let power = e.op == Operator::Pow;
-                self.expr(&e.left, if power { AWAIT } else { tight });
-                self.out.push_str(sign);
-                self.expr(&e.right, if power { UNARY } else { tight + 1 });
-            }
-            Expr::UnaryOp(e) => {
-                self.out.push_str(match e.op {
-                    UnaryOp::Not => "not ",
-                    UnaryOp::USub => "-",
-                    UnaryOp::UAdd => "+",
-                    UnaryOp::Invert => "~",
-                });
-                self.expr(&e.operand, if e.op == UnaryOp::Not { NOT } else { UNARY });
-            }
+            Expr::BinOp(_) | Expr::UnaryOp(_) => self.operation(expr),
             Expr::Lambda(e) => self.lambda(e.parameters.as_deref(), &e.body),
             Expr::If(e) => {
                 self.expr(&e.body, OR);
@@ -184,134 +164,26 @@ impl<'w> Writer<'w, '_, '_> {
         }
     }
 
-    /// Displays, literals, calls, subscripts: what brackets or quotes hold together.
-    fn display(&mut self, expr: &'w Expr) {
+    fn operation(&mut self, expr: &'w Expr) {
         match expr {
-            Expr::Tuple(e) => {
-                self.out.push('(');
-                self.joined(&e.elts, ", ", LAMBDA);
-                self.out.push_str(if e.elts.len() == 1 { ",)" } else { ")" });
+            Expr::BinOp(e) => {
+                let (sign, tight) = operator(e.op);
+                let power = e.op == Operator::Pow;
+                self.expr(&e.left, if power { AWAIT } else { tight });
+                self.out.push_str(sign);
+                self.expr(&e.right, if power { UNARY } else { tight + 1 });
             }
-            Expr::List(e) => {
-                self.out.push('[');
-                self.joined(&e.elts, ", ", LAMBDA);
-                self.out.push(']');
-            }
-            Expr::Set(e) => {
-                self.out.push('{');
-                self.joined(&e.elts, ", ", LAMBDA);
-                self.out.push('}');
-            }
-            Expr::Dict(e) => {
-                self.out.push('{');
-                for (at, item) in e.items.iter().enumerate() {
-                    self.out.push_str(if at > 0 { ", " } else { "" });
-                    match &item.key {
-                        Some(key) => {
-                            self.expr(key, LAMBDA);
-                            self.out.push_str(": ");
-                        }
-                        None => self.out.push_str("**"),
-                    }
-                    self.expr(&item.value, LAMBDA);
-                }
-                self.out.push('}');
-            }
-            Expr::ListComp(e) => self.comprehension(['[', ']'], &[&e.elt], &e.generators),
-            Expr::SetComp(e) => self.comprehension(['{', '}'], &[&e.elt], &e.generators),
-            Expr::Generator(e) => self.comprehension(['(', ')'], &[&e.elt], &e.generators),
-            Expr::DictComp(e) => {
-                let mut parts: Vec<&'w Expr> = e.key.as_deref().into_iter().collect();
-                parts.push(&e.value);
-                self.comprehension(['{', '}'], &parts, &e.generators);
-            }
-            Expr::Call(e) => {
-                self.expr(&e.func, ATOM);
-                self.arguments(&e.arguments);
-            }
-            Expr::Subscript(e) => {
-                self.expr(&e.value, ATOM);
-                self.out.push('[');
-                self.expr(&e.slice, LOOSEST);
-                self.out.push(']');
-            }
-            Expr::Slice(e) => {
-                for (at, part) in [&e.lower, &e.upper, &e.step].into_iter().enumerate() {
-                    self.out.push_str(if at == 1 || (at == 2 && part.is_some()) { ":" } else { "" });
-                    if let Some(part) = part {
-                        self.expr(part, LAMBDA);
-                    }
-                }
-            }
-            other => self.literal(other),
-        }
-    }
-
-    fn literal(&mut self, expr: &'w Expr) {
-        match expr {
-            Expr::NumberLiteral(e) => match &e.value {
-                Number::Int(int) => match literal::whole(int) {
-                    Some(n) => self.out.push_str(&literal::integer(&n)),
-                    None => self.out.push_str(&int.to_string().replace('_', "").to_ascii_lowercase()),
-                },
-                Number::Float(f) => self.out.push_str(&float(*f)),
-                Number::Complex { imag, .. } => {
-                    self.out.push_str(&float(*imag));
-                    self.out.push('j');
-                }
-            },
-            Expr::StringLiteral(e) => self.out.push_str(&literal::quoted(e.value.to_str())),
-            Expr::BytesLiteral(e) => self.out.push_str(&literal::Value::Bytes(e.value.bytes().collect()).text()),
-            Expr::BooleanLiteral(e) => self.out.push_str(if e.value { "True" } else { "False" }),
-            Expr::NoneLiteral(_) => self.out.push_str("None"),
-            Expr::EllipsisLiteral(_) => self.out.push_str("..."),
-            Expr::FString(e) => {
-                self.out.push_str("f'");
-                for part in &e.value {
-                    match part {
-                        FStringPart::Literal(text) => self.template_text(text.as_str()),
-                        FStringPart::FString(text) => self.template(text.elements.iter()),
-                    }
-                }
-                self.out.push('\'');
-            }
-            Expr::TString(e) => {
-                self.out.push_str("t'");
-                self.template(e.value.elements());
-                self.out.push('\'');
+            Expr::UnaryOp(e) => {
+                self.out.push_str(match e.op {
+                    UnaryOp::Not => "not ",
+                    UnaryOp::USub => "-",
+                    UnaryOp::UAdd => "+",
+                    UnaryOp::Invert => "~",
+                });
+                self.expr(&e.operand, if e.op == UnaryOp::Not { NOT } else { UNARY });
             }
             _ => {}
         }
-    }
-
-    fn template(&mut self, elements: impl Iterator<Item = &'w InterpolatedStringElement>) {
-        for element in elements {
-            match element {
-                InterpolatedStringElement::Literal(text) => self.template_text(&text.value),
-                InterpolatedStringElement::Interpolation(part) => {
-                    self.out.push('{');
-                    self.expr(&part.expression, LAMBDA + 1);
-                    if let Some(debug) = &part.debug_text {
-                        literal::escape(&format!("{}={}", debug.leading(), debug.trailing()), &mut self.out);
-                    }
-                    self.out.push_str(match part.conversion {
-                        ConversionFlag::None => "",
-                        ConversionFlag::Str => "!s",
-                        ConversionFlag::Ascii => "!a",
-                        ConversionFlag::Repr => "!r",
-                    });
-                    if let Some(spec) = &part.format_spec {
-                        self.out.push(':');
-                        self.template(spec.elements.iter());
-                    }
-                    self.out.push('}');
-                }
-            }
-        }
-    }
-
-    fn template_text(&mut self, text: &str) {
-        literal::escape(&text.replace('{', "{{").replace('}', "}}"), &mut self.out);
     }
 
     fn joined(&mut self, parts: &'w [Expr], between: &str, around: Tightness) {
@@ -375,10 +247,10 @@ impl<'w> Writer<'w, '_, '_> {
             self.targets(&generator.target);
             let target = self.aside(|w| w.expr(&generator.target, COMPARE));
             tail.push_str(if generator.is_async { " async for " } else { " for " });
-            tail.push_str(&format!("{target} in {iter}"));
+            let _ = write!(tail, "{target} in {iter}");
             for test in &generator.ifs {
                 let test = self.aside(|w| w.expr(test, OR));
-                tail.push_str(&format!(" if {test}"));
+                let _ = write!(tail, " if {test}");
             }
         }
         self.out.push(brackets[0]);
@@ -485,64 +357,5 @@ impl<'w> Writer<'w, '_, '_> {
         if local {
             self.used.insert(name.id.to_string());
         }
-    }
-}
-
-fn tightness(expr: &Expr) -> Tightness {
-    match expr {
-        Expr::Named(_) | Expr::Yield(_) | Expr::YieldFrom(_) => LOOSEST,
-        Expr::Lambda(_) => LAMBDA,
-        Expr::If(_) => TERNARY,
-        Expr::BoolOp(e) => {
-            if e.op == BoolOp::Or {
-                OR
-            } else {
-                OR + 1
-            }
-        }
-        Expr::UnaryOp(e) => {
-            if e.op == UnaryOp::Not {
-                NOT
-            } else {
-                UNARY
-            }
-        }
-        Expr::Compare(_) => COMPARE,
-        Expr::BinOp(e) => operator(e.op).1,
-        Expr::Await(_) => AWAIT,
-        _ => ATOM,
-    }
-}
-
-fn operator(op: Operator) -> (&'static str, Tightness) {
-    match op {
-        Operator::BitOr => (" | ", 7),
-        Operator::BitXor => (" ^ ", 8),
-        Operator::BitAnd => (" & ", 9),
-        Operator::LShift => (" << ", 10),
-        Operator::RShift => (" >> ", 10),
-        Operator::Add => (" + ", 11),
-        Operator::Sub => (" - ", 11),
-        Operator::Mult => (" * ", 12),
-        Operator::MatMult => (" @ ", 12),
-        Operator::Div => (" / ", 12),
-        Operator::Mod => (" % ", 12),
-        Operator::FloorDiv => (" // ", 12),
-        Operator::Pow => ("**", POWER),
-    }
-}
-
-fn comparison(op: CmpOp) -> &'static str {
-    match op {
-        CmpOp::Eq => " == ",
-        CmpOp::NotEq => " != ",
-        CmpOp::Lt => " < ",
-        CmpOp::LtE => " <= ",
-        CmpOp::Gt => " > ",
-        CmpOp::GtE => " >= ",
-        CmpOp::Is => " is ",
-        CmpOp::IsNot => " is not ",
-        CmpOp::In => " in ",
-        CmpOp::NotIn => " not in ",
     }
 }

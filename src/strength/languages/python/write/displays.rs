@@ -1,0 +1,139 @@
+//! Owns the spelling of what brackets or quotes hold together: displays, calls, subscripts, literals.
+
+use ruff_python_ast::{ConversionFlag, Expr, FStringPart, InterpolatedStringElement, Number};
+
+use crate::strength::languages::python::literal::{self, float};
+use crate::strength::languages::python::write::Writer;
+use crate::strength::languages::python::write::order::{ATOM, LAMBDA, LOOSEST};
+
+impl<'w> Writer<'w, '_, '_> {
+    /// Displays, literals, calls, subscripts: what brackets or quotes hold together.
+    pub(super) fn display(&mut self, expr: &'w Expr) {
+        match expr {
+            Expr::Tuple(e) => {
+                self.out.push('(');
+                self.joined(&e.elts, ", ", LAMBDA);
+                self.out.push_str(if e.elts.len() == 1 { ",)" } else { ")" });
+            }
+            Expr::List(e) => {
+                self.out.push('[');
+                self.joined(&e.elts, ", ", LAMBDA);
+                self.out.push(']');
+            }
+            Expr::Set(e) => {
+                self.out.push('{');
+                self.joined(&e.elts, ", ", LAMBDA);
+                self.out.push('}');
+            }
+            Expr::Dict(e) => {
+                self.out.push('{');
+                for (at, item) in e.items.iter().enumerate() {
+                    self.out.push_str(if at > 0 { ", " } else { "" });
+                    match &item.key {
+                        Some(key) => {
+                            self.expr(key, LAMBDA);
+                            self.out.push_str(": ");
+                        }
+                        None => self.out.push_str("**"),
+                    }
+                    self.expr(&item.value, LAMBDA);
+                }
+                self.out.push('}');
+            }
+            Expr::ListComp(e) => self.comprehension(['[', ']'], &[&e.elt], &e.generators),
+            Expr::SetComp(e) => self.comprehension(['{', '}'], &[&e.elt], &e.generators),
+            Expr::Generator(e) => self.comprehension(['(', ')'], &[&e.elt], &e.generators),
+            Expr::DictComp(e) => {
+                let mut parts: Vec<&'w Expr> = e.key.as_deref().into_iter().collect();
+                parts.push(&e.value);
+                self.comprehension(['{', '}'], &parts, &e.generators);
+            }
+            Expr::Call(e) => {
+                self.expr(&e.func, ATOM);
+                self.arguments(&e.arguments);
+            }
+            Expr::Subscript(e) => {
+                self.expr(&e.value, ATOM);
+                self.out.push('[');
+                self.expr(&e.slice, LOOSEST);
+                self.out.push(']');
+            }
+            Expr::Slice(e) => {
+                for (at, part) in [&e.lower, &e.upper, &e.step].into_iter().enumerate() {
+                    self.out.push_str(if at == 1 || (at == 2 && part.is_some()) { ":" } else { "" });
+                    if let Some(part) = part {
+                        self.expr(part, LAMBDA);
+                    }
+                }
+            }
+            other => self.literal(other),
+        }
+    }
+
+    fn literal(&mut self, expr: &'w Expr) {
+        match expr {
+            Expr::NumberLiteral(e) => match &e.value {
+                Number::Int(int) => match literal::whole(int) {
+                    Some(n) => self.out.push_str(&literal::integer(&n)),
+                    None => self.out.push_str(&int.to_string().replace('_', "").to_ascii_lowercase()),
+                },
+                Number::Float(f) => self.out.push_str(&float(*f)),
+                Number::Complex { imag, .. } => {
+                    self.out.push_str(&float(*imag));
+                    self.out.push('j');
+                }
+            },
+            Expr::StringLiteral(e) => self.out.push_str(&literal::quoted(e.value.to_str())),
+            Expr::BytesLiteral(e) => self.out.push_str(&literal::Value::Bytes(e.value.bytes().collect()).text()),
+            Expr::BooleanLiteral(e) => self.out.push_str(if e.value { "True" } else { "False" }),
+            Expr::NoneLiteral(_) => self.out.push_str("None"),
+            Expr::EllipsisLiteral(_) => self.out.push_str("..."),
+            Expr::FString(e) => {
+                self.out.push_str("f'");
+                for part in &e.value {
+                    match part {
+                        FStringPart::Literal(text) => self.template_text(text.as_str()),
+                        FStringPart::FString(text) => self.template(text.elements.iter()),
+                    }
+                }
+                self.out.push('\'');
+            }
+            Expr::TString(e) => {
+                self.out.push_str("t'");
+                self.template(e.value.elements());
+                self.out.push('\'');
+            }
+            _ => {}
+        }
+    }
+
+    fn template(&mut self, elements: impl Iterator<Item = &'w InterpolatedStringElement>) {
+        for element in elements {
+            match element {
+                InterpolatedStringElement::Literal(text) => self.template_text(&text.value),
+                InterpolatedStringElement::Interpolation(part) => {
+                    self.out.push('{');
+                    self.expr(&part.expression, LAMBDA + 1);
+                    if let Some(debug) = &part.debug_text {
+                        literal::escape(&format!("{}={}", debug.leading(), debug.trailing()), &mut self.out);
+                    }
+                    self.out.push_str(match part.conversion {
+                        ConversionFlag::None => "",
+                        ConversionFlag::Str => "!s",
+                        ConversionFlag::Ascii => "!a",
+                        ConversionFlag::Repr => "!r",
+                    });
+                    if let Some(spec) = &part.format_spec {
+                        self.out.push(':');
+                        self.template(spec.elements.iter());
+                    }
+                    self.out.push('}');
+                }
+            }
+        }
+    }
+
+    fn template_text(&mut self, text: &str) {
+        literal::escape(&text.replace('{', "{{").replace('}', "}}"), &mut self.out);
+    }
+}
