@@ -249,7 +249,7 @@ fn hooks_of_pytest_that_can_drop_tests_or_rewrite_outcomes_are_losses() {
             "SKIP = ['a', 'b']\ndef pytest_ignore_collect(path):\n    return path in SKIP\n",
         ),
         ("", "collect_ignore = ['test_a.py']\n"),
-        ("", "collect_ignore_glob = ['*_props.py']\n"),
+        ("", "collect_ignore_glob = ['*_a.py']\n"),
         ("", "import pytest\npytest.skip('all', allow_module_level=True)\n"),
         ("", "@pytest.fixture(autouse=True)\ndef calm(monkeypatch):\n    monkeypatch.setattr('shop.total.clamp', abs)\n"),
         ("@pytest.fixture\ndef cart():\n    return Cart()\n", "@pytest.fixture\ndef cart():\n    return mock.Mock()\n"),
