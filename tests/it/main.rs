@@ -7,6 +7,7 @@ mod demo;
 mod digest;
 mod facts;
 mod gate;
+mod harness;
 mod hook_view;
 mod hooks;
 mod index_file;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::settings::glob::Glob;
 use crate::strength::harness::{Loss, Sight, bytes, joined};
 use crate::strength::languages::{Hook, Hooks, Language};
 use crate::tree::{RepoPath, TreeError};
@@ -81,13 +82,24 @@ fn ignored(sight: &Sight<'_>, path: &RepoPath, before: &Hooks, after: &Hooks) ->
     let mut losses = Vec::new();
     for (entry, line) in after.ignored.iter().filter(|(entry, _)| !before.ignored.contains_key(*entry)) {
         let place = joined(path.parent(), entry);
-        let literal = !entry.starts_with('(') && !entry.contains(['*', '?', '[']);
-        if literal && sight.base.entry(&place)?.is_none() && sight.base.list(place.as_bytes())?.is_empty() {
+        let opaque = entry.starts_with('(');
+        let glob = entry.contains(['*', '?', '[']);
+        let there = match glob {
+            true => sight.base.list(path.parent())?.iter().any(|(file, _)| is_like(entry, file)),
+            false => sight.base.entry(&place)?.is_some() || !sight.base.list(place.as_bytes())?.is_empty(),
+        };
+        if !opaque && !there {
             continue;
         }
         losses.push(Loss::at(path, Some(*line), format!("collect_ignore leaves out {entry}")));
     }
     Ok(losses)
+}
+
+/// Whether a glob of `collect_ignore_glob`, whose `*` crosses folders, may mean a file.
+fn is_like(entry: &str, file: &RepoPath) -> bool {
+    let last = entry.rsplit('/').next().unwrap_or(entry);
+    Glob::new(&format!("**/{last}")).map_or(true, |glob| glob.matches(file.as_bytes()))
 }
 
 fn cut(text: &str) -> String {

@@ -73,7 +73,7 @@ const DROPS: [&str; 14] = [
     "--setup-plan",
     "--setup-only",
 ];
-const FLAGS: [&str; 14] = [
+const FLAGS: [&str; 20] = [
     "--strict",
     "--strict-markers",
     "--strict-config",
@@ -88,6 +88,12 @@ const FLAGS: [&str; 14] = [
     "--no-header",
     "--no-summary",
     "--no-cov",
+    "--ff",
+    "--failed-first",
+    "--nf",
+    "--new-first",
+    "--cache-clear",
+    "--full-trace",
 ];
 const DEMANDS: [&str; 5] = ["--strict", "--strict-markers", "--strict-config", "--runxfail", "--doctest-modules"];
 /// Plugins that neither collect nor judge.
@@ -281,6 +287,7 @@ mod tests {
             ("--reruns 3", "--reruns 1"),
             ("-W error::UserWarning", "-W error"),
             ("-q", "-vv --some-option=-k --other value"),
+            ("--ff tests", "--ff -n auto tests"),
         ] {
             assert_eq!(losses(base, patch), Vec::<String>::new(), "{base:?} -> {patch:?}");
         }

@@ -43,6 +43,13 @@ pub(super) fn losses(sight: &Sight<'_>, folder: &[u8], changed: &[&RepoPath]) ->
     Ok(says.into_iter().map(|(line, says)| Loss::at(path, line, says)).collect())
 }
 
+/// The files of the candidate that a bare `pytest` at the root collected by the base's configuration.
+pub(super) fn collected(sight: &Sight<'_>) -> Result<Vec<String>, TreeError> {
+    let keys = effective(sight.base, b"")?.ok().flatten().map(|config| config.keys).unwrap_or_default();
+    let selection = Selection::of(&keys);
+    Ok(sight.modules(b"")?.into_iter().filter(|path| selection.collects(path)).collect())
+}
+
 fn effective(tree: &dyn Tree, folder: &[u8]) -> Result<Result<Option<Config>, Loss>, TreeError> {
     for file in FILES {
         let path = joined(folder, file);
@@ -88,13 +95,17 @@ impl Comparison<'_> {
     /// Keys that count by themselves.
     fn keys(&self) -> Says {
         let mut says: Says = Vec::new();
-        let (was, is) = (options(self.was), options(self.is));
+        let was = options(self.was);
+        let mut is = options(self.is);
+        for key in ["strict", "strict_markers", "strict_config"].into_iter().filter(|key| is_true(self.is, key)) {
+            is.demands.insert(format!("--{}", key.replace('_', "-")));
+        }
         says.extend(is.losses(&was).into_iter().map(|loss| (self.line("addopts"), format!("addopts: {loss}"))));
         for (key, twin) in
             [("xfail_strict", "strict_xfail"), ("strict_markers", "strict"), ("strict_config", "strict"), ("strict", "strict")]
         {
-            let yes = |section: &Section| [key, twin, "strict"].iter().any(|k| section.get(*k).is_some_and(|(value, _)| value.is_true()));
-            let own = self.was.get(key).is_some_and(|(value, _)| value.is_true());
+            let yes = |section: &Section| [key, twin, "strict"].iter().any(|k| is_true(section, k));
+            let own = is_true(self.was, key);
             let by_option = is.demands.iter().any(|demand| demand.trim_start_matches("--").replace('-', "_") == key);
             if own && !yes(self.is) && !by_option {
                 says.push((self.line(key), format!("{key}: true -> {}", self.shown(self.is, key))));
@@ -163,6 +174,10 @@ fn options(section: &Section) -> Options {
     Options::parse(&section.get("addopts").map(|(value, _)| value.words()).unwrap_or_default())
 }
 
+fn is_true(section: &Section, key: &str) -> bool {
+    section.get(key).is_some_and(|(value, _)| value.is_true())
+}
+
 fn count(section: &Section, key: &str) -> u32 {
     section.get(key).and_then(|(value, _)| value.shown().parse().ok()).unwrap_or(0)
 }
@@ -189,7 +204,7 @@ fn covers(other: &str, name: &str) -> bool {
 
 /// Which files are collected.
 #[derive(PartialEq)]
-pub(super) struct Selection {
+struct Selection {
     roots: Vec<String>,
     files: Vec<String>,
     hidden: Vec<String>,

@@ -60,6 +60,7 @@ const TARGETED: [&str; 26] = [
     "playwright",
     "lake",
 ];
+const BUILDERS: [&str; 9] = ["make", "gmake", "just", "mvn", "mvnw", "gradle", "gradlew", "invoke", "inv"];
 const PREFIXES: [&str; 15] =
     ["env", "time", "exec", "command", "sudo", "nohup", "then", "do", "else", "xvfb-run", "npx", "uvx", "bundle", "bunx", "{"];
 
@@ -81,7 +82,7 @@ impl Run {
                 rest = after;
             } else if PREFIXES.contains(&name) {
                 let skip = usize::from(name == "bundle" && next == "exec");
-                rest = past_options(&after[skip..], &[]);
+                rest = past_options(&after[skip..], &["--with", "--from", "--python", "-p", "--extra", "--group"]);
             } else if matches!(name, "timeout" | "nice" | "retry") {
                 rest = past_options(after, &[]);
                 rest = if rest.first().is_some_and(|word| word.starts_with(|c: char| c.is_ascii_digit())) { &rest[1..] } else { rest };
@@ -158,8 +159,10 @@ impl Run {
             "setup.py" | "manage.py" if after.iter().any(|arg| arg == "test") => take(format!("{name} test"), 0),
             "bash" | "sh" if tells(base(word(0))) && word(0).contains('.') => take(base(word(0)).to_owned(), 1),
             name if TARGETED.contains(&name) => {
-                let target =
-                    after.iter().find(|arg| !arg.starts_with('-') && !arg.contains('=') && tells(arg) || name == "npm" && *arg == "t")?;
+                let words = || after.iter().filter(|arg| !arg.starts_with('-') && !arg.contains('=') && *arg != "run");
+                // Builders take any number of targets, the others one command and its arguments.
+                let most = if BUILDERS.contains(&name) { usize::MAX } else { 1 };
+                let target = words().take(most).find(|arg| tells(arg) || (name == "npm" && *arg == "t"))?;
                 let others = after.iter().filter(|arg| *arg != target && *arg != "run").cloned().collect();
                 self.runner = format!("{} {target}", if name == "gmake" { "make" } else { name });
                 self.args = others;
@@ -198,7 +201,6 @@ impl Run {
                     "--tests",
                     "-E",
                     "--filter-expr",
-                    "--no-fail-fast-tests",
                 ];
                 self.gained(base, &gained)
                     .or_else(|| base.lost_flag(self, &["--workspace", "--all", "--all-features"]))

@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use crate::strength::harness::ini::{ini, line_of};
 use crate::strength::harness::steps::{self, Lost, Shell, Step};
 use crate::strength::harness::words::{logical, numbered};
-use crate::strength::harness::{Loss, Sight, ci, managers, read};
+use crate::strength::harness::{Loss, Sight, ci, managers, pytest_ini, read};
 use crate::tree::{RepoPath, TreeError};
 
 /// How a file is read.
@@ -90,7 +90,7 @@ pub(super) fn losses(sight: &Sight<'_>, paths: &[&RepoPath]) -> Result<Vec<Loss>
     if files.iter().all(|file| file.was.iter().all(|step| file.is.contains(step))) {
         return Ok(losses);
     }
-    let tests: Vec<String> = sight.modules(b"")?.into_iter().filter(|path| is_test_file(path)).collect();
+    let tests = pytest_ini::collected(sight)?;
     for (at, file) in files.iter().enumerate() {
         let elsewhere: Vec<&Step> =
             files.iter().enumerate().filter(|(other, _)| *other != at).flat_map(|(_, file)| file.gained()).collect();
@@ -113,11 +113,6 @@ pub(super) fn losses(sight: &Sight<'_>, paths: &[&RepoPath]) -> Result<Vec<Loss>
         }
     }
     Ok(losses)
-}
-
-fn is_test_file(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    name.starts_with("test_") || name.ends_with("_test.py")
 }
 
 fn steps_of(format: Format, text: &str) -> Vec<Step> {

@@ -42,7 +42,7 @@ pub(super) fn of_script<'l>(lines: impl IntoIterator<Item = (u32, &'l str)>, mut
             shell.set(&segment.words);
             optimized |= segment.words.iter().any(|w| w == "export")
                 && segment.words.iter().any(|w| w.starts_with("PYTHONOPTIMIZE=") && !w.ends_with("=0"));
-            let Some(mut run) = Run::of(segment.command()) else { continue };
+            let Some(mut run) = Run::of(&segment.command()) else { continue };
             run.optimized |= optimized;
             let silenced = silenced(&segments, place, shell, last);
             steps.push(Step { run, text: segment.words.join(" "), line: *number, scope: scope.to_owned(), silenced });
@@ -76,9 +76,18 @@ struct Segment {
 const ASKING: [&str; 5] = ["!", "if", "while", "until", "elif"];
 
 impl Segment {
-    fn command(&self) -> &[String] {
-        let skip = self.words.iter().take_while(|word| ASKING.contains(&word.as_str())).count();
-        &self.words[skip..]
+    /// The words of the command itself, without redirections.
+    fn command(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        let mut target = false;
+        for word in self.words.iter().skip_while(|word| ASKING.contains(&word.as_str())) {
+            let redirects = word.trim_start_matches(|c: char| c.is_ascii_digit() || c == '&').starts_with(['>', '<']);
+            if !redirects && !target {
+                words.push(word.clone());
+            }
+            target = redirects && word.ends_with(['>', '<']);
+        }
+        words
     }
 }
 

@@ -275,7 +275,7 @@ impl Effects<'_> {
         if ends_a_run(call) || (last == "add_marker" && marks()) || passes_items || mutates || decisive {
             self.note(call.range());
         }
-        if STUBS.contains(&last) || name.contains("patch.") || name.ends_with("patch.setattr") {
+        if STUBS.contains(&last) || name.starts_with("patch.") || name.contains(".patch.") || name.ends_with("patch.setattr") {
             self.stubs.insert(self.file.plain(call.range(), &[]));
         }
     }
