@@ -151,7 +151,7 @@ impl Options {
             "--ignore" | "--ignore-glob" => self.ignores.push(root(&value)),
             "--deselect" | "-c" | "--config-file" => drop(self.drops.insert(format!("{name} {value}"))),
             "-o" | "--override-ini" => {
-                self.overrides.extend(value.split_once('=').map(|(k, v)| (k.trim().to_owned(), v.trim().to_owned())))
+                self.overrides.extend(value.split_once('=').map(|(k, v)| (k.trim().to_owned(), v.trim().to_owned())));
             }
             "-p" if value.strip_prefix("no:").is_some_and(|plugin| !HARMLESS.contains(&plugin)) => {
                 self.drops.insert(format!("-p {value}"));

@@ -108,11 +108,11 @@ impl Comparison<'_> {
             let own = is_true(self.was, key);
             let by_option = is.demands.iter().any(|demand| demand.trim_start_matches("--").replace('-', "_") == key);
             if own && !yes(self.is) && !by_option {
-                says.push((self.line(key), format!("{key}: true -> {}", self.shown(self.is, key))));
+                says.push((self.line(key), format!("{key}: true -> {}", shown(self.is, key))));
             }
         }
         if count(self.is, "reruns") > count(self.was, "reruns") {
-            says.push((self.line("reruns"), format!("reruns: {} -> {}", self.shown(self.was, "reruns"), self.shown(self.is, "reruns"))));
+            says.push((self.line("reruns"), format!("reruns: {} -> {}", shown(self.was, "reruns"), shown(self.is, "reruns"))));
         }
         says.extend(self.warnings());
         for (key, default) in [("python_functions", "test"), ("python_classes", "Test")] {
@@ -157,17 +157,17 @@ impl Comparison<'_> {
         let keys = ["testpaths", "python_files", "norecursedirs", "addopts"];
         let key = keys.into_iter().find(|key| self.was.get(*key).map(|v| &v.0) != self.is.get(*key).map(|v| &v.0)).unwrap_or("testpaths");
         let more = if lost.len() > 1 { format!(" and {} more", lost.len() - 1) } else { String::new() };
-        let says = format!("{key}: {} -> {} does not collect {first}{more}", self.shown(self.was, key), self.shown(self.is, key));
+        let says = format!("{key}: {} -> {} does not collect {first}{more}", shown(self.was, key), shown(self.is, key));
         Ok(vec![(self.line(key), says)])
     }
 
     fn line(&self, key: &str) -> Option<u32> {
         self.is.get(key).map(|(_, line)| *line)
     }
+}
 
-    fn shown(&self, section: &Section, key: &str) -> String {
-        section.get(key).map_or_else(|| "nothing".to_owned(), |(value, _)| format!("{:?}", value.shown()))
-    }
+fn shown(section: &Section, key: &str) -> String {
+    section.get(key).map_or_else(|| "nothing".to_owned(), |(value, _)| format!("{:?}", value.shown()))
 }
 
 fn options(section: &Section) -> Options {

@@ -149,7 +149,10 @@ impl Run {
                     "miri" | "tarpaulin" | "llvm-cov" | "hack" | "careful"
                         if command == "tarpaulin" || after.iter().any(|w| w == "test" || w == "nextest") =>
                     {
-                        return Some(take(format!("cargo {command}"), at + 1));
+                        return {
+                            let _: () = take(format!("cargo {command}"), at + 1);
+                            Some(())
+                        };
                     }
                     _ => return None,
                 };

@@ -114,7 +114,7 @@ fn build(edits: &[Edit]) -> House {
 /// The commands whose every byte is compared: the index, the whole history, and the hook as git calls it.
 fn answers(house: &House, daemon: &str, cold: bool) -> Vec<(Option<i32>, Vec<u8>)> {
     let root = house.git(&["rev-list", "--max-parents=0", "HEAD"]);
-    let mut commands = vec![vec!["check"], vec!["check", "--base", &root], vec!["check", "--json"], vec!["hook", "pre-commit"]];
+    let mut commands = [vec!["check"], vec!["check", "--base", &root], vec!["check", "--json"], vec!["hook", "pre-commit"]];
     if cold {
         commands.iter_mut().filter(|command| command[0] == "check").for_each(|command| command.push("--cold"));
     }

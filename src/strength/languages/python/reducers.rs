@@ -102,10 +102,8 @@ impl Walk<'_, '_, '_> {
             Stmt::Expr(e) => self.value(&e.value),
             Stmt::Assign(a) => self.value(&a.value),
             Stmt::AnnAssign(a) => a.value.iter().for_each(|v| self.value(v)),
-            Stmt::Raise(r) => {
-                if r.exc.as_ref().is_some_and(|e| is_skip(e, self.scope)) {
-                    self.mark(Does::Skip, None);
-                }
+            Stmt::Raise(r) if r.exc.as_ref().is_some_and(|e| is_skip(e, self.scope)) => {
+                self.mark(Does::Skip, None);
             }
             Stmt::Return(r) if self.inside => {
                 r.value.iter().for_each(|v| self.value(v));
@@ -206,7 +204,7 @@ impl Walk<'_, '_, '_> {
                 let demanded: Vec<&Expr> = call.arguments.args.iter().flat_map(|test| parts(test, BoolOp::And)).collect();
                 for part in demanded {
                     let text = self.on_the_way(&canonical_at(part, NOT, self.scope));
-                    self.reduce(text);
+                    self.reduce(&text);
                 }
             }
             "hypothesis.reject" | "reject" => self.left(),
@@ -220,7 +218,7 @@ impl Walk<'_, '_, '_> {
         if conditions.is_empty() { demand.to_owned() } else { format!("{demand} where {}", conditions.join(" and ")) }
     }
 
-    fn reduce(&mut self, text: String) {
+    fn reduce(&mut self, text: &str) {
         *self.effort.reducers.entry(format!("only if {text}")).or_default() += 1;
     }
 
@@ -247,7 +245,7 @@ impl Walk<'_, '_, '_> {
             [one] => one.otherwise.clone(),
             many => vec![format!("not ({})", many.iter().map(|c| c.text.as_str()).collect::<Vec<_>>().join(" and "))],
         };
-        texts.into_iter().for_each(|text| self.reduce(text));
+        texts.into_iter().for_each(|text| self.reduce(&text));
     }
 }
 

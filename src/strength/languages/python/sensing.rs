@@ -54,6 +54,7 @@ pub(super) fn read(file: &File<'_>, body: &[Stmt]) -> Vec<Sense> {
 
 /// What is named in one function or one statement.
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one thing that the frame reads")]
 struct Frame<'a> {
     modules: bool,
     argv: bool,

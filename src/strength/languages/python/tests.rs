@@ -158,9 +158,7 @@ fn values_made_to_explode_stay_text() {
         format!("{head}{}", "@pytest.mark.parametrize('a', range(99_999))\ndef test_a(a): pass\n".repeat(300)),
         format!("{head}@pytest.mark.parametrize('a', range(10**12))\ndef test_a(a): pass\n"),
         format!("x = {}\n", "9".repeat(1_000_000)),
-        format!(
-            "from hypothesis import given, strategies as st\n@st.composite\ndef a(draw):\n    return draw(b()) + draw(b())\n@st.composite\ndef b(draw):\n    return draw(a()) + draw(a())\n@given(a())\ndef test_a(x): pass\n"
-        ),
+        "from hypothesis import given, strategies as st\n@st.composite\ndef a(draw):\n    return draw(b()) + draw(b())\n@st.composite\ndef b(draw):\n    return draw(a()) + draw(a())\n@given(a())\ndef test_a(x): pass\n".to_string(),
         format!(
             "from hypothesis import strategies as st\ns0 = st.none()\n{}",
             (1..60).map(|i| format!("s{i} = st.tuples(s{0}, s{0})\n", i - 1)).collect::<String>()

@@ -307,7 +307,7 @@ fn production_that_a_test_imports_and_now_replaces_is_a_loss() {
             ("mocker", &plain, &test("mocker", "    mocker.patch('shop.total.order_total')\n")),
             (
                 "a class",
-                &format!("class TestG:\n    def test_f(self):\n        assert order_total([])\n"),
+                "class TestG:\n    def test_f(self):\n        assert order_total([])\n",
                 "@mock.patch('shop.total.order_total')\nclass TestG:\n    def test_f(self):\n        assert order_total([])\n",
             ),
             (
