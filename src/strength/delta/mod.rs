@@ -75,7 +75,9 @@ pub fn compare(base: &[Card], patch: &[Card]) -> Delta {
 /// here nor a place to which a check of this base moved.
 pub fn compare_beside(base: &[Card], patch: &[Card], beside: &[Card]) -> Delta {
     let set = |cards: &[Card]| CardSet::new(cards.iter().cloned());
-    compare_sets(&set(base), &set(patch), &set(beside))
+    let patch = set(patch);
+    let base = CardSet::new(base.iter().map(|card| fixtures::following(card, patch.get(&card.prop_id))));
+    compare_sets(&base, &patch, &set(beside))
 }
 
 /// Compares two card files: what was measured, and what the files state in plain fields.
