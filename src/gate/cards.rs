@@ -183,7 +183,7 @@ pub(super) fn three_way(base: &Carded, one: Carded, two: Carded) -> Vec<Carded> 
 
 fn same(one: Option<&&Card>, two: Option<&&Card>) -> bool {
     match (one, two) {
-        (Some(one), Some(two)) => one.to_json() == two.to_json() && one.body_sha256 == two.body_sha256,
+        (Some(one), Some(two)) => one.measures_as(two),
         (None, None) => true,
         _ => false,
     }
