@@ -52,11 +52,7 @@ impl Source for View<'_> {
         if entry.mode == Mode::Gitlink {
             return Ok(None);
         }
-        let fact = self.facts.get(Question::Sha256, &entry.oid, &|| self.tree.blob(&entry.oid, FIXTURE_CAP)).map_err(|e| e.of(path))?;
-        Ok(match fact {
-            Fact::Sha256(hex) => Some(hex),
-            _ => None,
-        })
+        Ok(Some(self.facts.sha256(self.tree, &entry.oid, FIXTURE_CAP).map_err(|e| e.of(path))?))
     }
 
     fn is_fixture(&self, path: &RepoPath) -> bool {

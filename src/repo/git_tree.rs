@@ -100,6 +100,10 @@ impl Tree for GitTree<'_> {
     fn blob(&self, oid: &Oid, cap: u64) -> Result<Vec<u8>, TreeError> {
         self.repo.store.read(&self.repo.store.id(oid)?, Kind::Blob, cap)
     }
+
+    fn pour(&self, oid: &Oid, cap: u64, into: &mut dyn FnMut(&[u8])) -> Result<(), TreeError> {
+        self.repo.store.pour(&self.repo.store.id(oid)?, Kind::Blob, cap, into)
+    }
 }
 
 /// A name as a file system blind to letter case sees it: `ς`, `σ` and `Σ` are one, so are `ß` and `ss`. More twins than real ones do no harm.

@@ -2,6 +2,7 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
+use std::io::Read as _;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -21,6 +22,8 @@ use crate::tree::{Oid, TreeError};
 pub(super) const OBJECT_CAP: u64 = 256 * 1024 * 1024;
 /// What one byte of a deflated file can unpack to at most, in bytes (zlib's technical notes).
 const DEFLATE: u64 = 1032;
+/// How much of an object is unpacked at once.
+const PIECE: usize = 64 * 1024;
 /// Bytes of trees kept in memory.
 const KEPT_TREES: usize = 64 * 1024 * 1024;
 
@@ -143,6 +146,30 @@ impl Store {
         Ok(bytes)
     }
 
+    /// The bytes of an object, piece by piece where it lies in a file of its own: a large one is not unpacked as a whole.
+    pub(super) fn pour(&self, id: &Id, kind: Kind, cap: u64, into: &mut dyn FnMut(&[u8])) -> Result<(), TreeError> {
+        let library = self.library.as_ref().filter(|_| self.loose(id).is_some());
+        let odb = library.and_then(|library| library.odb().ok());
+        let open = odb.as_ref().and_then(|odb| odb.reader(library_id(id).ok()?).ok());
+        let Some((mut stream, size, _)) = open.filter(|(_, size, found)| *size as u64 <= cap && Kind::from_library(*found) == Some(kind))
+        else {
+            // Packed, too large, missing or something else: the plain way reads it or says why not.
+            into(&self.read(id, kind, cap)?);
+            return Ok(());
+        };
+        let broken = |error: std::io::Error| TreeError::Store(format!("object {}: {error}", Oid::from(*id)));
+        let (mut piece, mut left) = (vec![0; PIECE], size);
+        while left > 0 {
+            let read = stream.read(&mut piece).map_err(broken)?;
+            if read == 0 || read > left {
+                return Err(broken(std::io::ErrorKind::UnexpectedEof.into()));
+            }
+            into(&piece[..read]);
+            left -= read;
+        }
+        Ok(())
+    }
+
     /// An object of any kind.
     pub(super) fn object(&self, id: &Id, cap: u64) -> Result<(Kind, Vec<u8>), TreeError> {
         match &self.library {
@@ -156,10 +183,14 @@ impl Store {
 
     /// Whether an object lies in a file of its own that cannot unpack to more than `cap`: then its header need not be read first.
     fn fits(&self, id: &Id, cap: u64) -> bool {
+        self.loose(id).is_some_and(|size| size.saturating_mul(DEFLATE) <= cap)
+    }
+
+    /// The size of the file that an object has of its own.
+    fn loose(&self, id: &Id) -> Option<u64> {
         let name = Oid::from(*id);
         let (folder, rest) = name.as_str().split_at(2);
-        let file = self.place.common_dir.join("objects").join(folder).join(rest);
-        file.metadata().is_ok_and(|meta| meta.len().saturating_mul(DEFLATE) <= cap)
+        Some(self.place.common_dir.join("objects").join(folder).join(rest).metadata().ok()?.len())
     }
 
     /// A tree.
