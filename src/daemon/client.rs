@@ -171,8 +171,8 @@ pub struct Aid {
 pub fn aid(repo: &Repo) -> Aid {
     let warm = Warm::of(repo);
     let none = |says: String| Aid { says, merges: Vec::new() };
-    if !warm.wishes.asks() {
-        return none("not asked here: SEEDGATE_DAEMON is off, this is CI, or the repository lies in a temporary folder".into());
+    if let Some(why) = warm.wishes.why_not() {
+        return none(format!("not asked here: {why}"));
     }
     let place = warm.known.top.as_ref().unwrap_or(&warm.known.git_dir).to_path().map(|place| folder::shown(&place));
     let asked = with(|line| Ok((line.status()?, line.merges(&warm.known)?)));
