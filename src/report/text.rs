@@ -79,7 +79,8 @@ fn block(text: &mut String, finding: &Finding, style: Style) {
     };
     let subject = finding.property.as_ref().map(|id| id.0.as_str());
     let place = place(finding);
-    let _ = writeln!(text, "\n  {rule}  {}", style.strong(subject.or(place.as_deref()).unwrap_or_default()));
+    let about = subject.or(place.as_deref()).map_or_else(String::new, |about| format!("  {}", style.strong(about)));
+    let _ = writeln!(text, "\n  {rule}{about}");
     if let (Some(_), Some(place)) = (subject, &place) {
         let _ = writeln!(text, "    at    {place}");
     }
