@@ -1,10 +1,10 @@
 //! Owns the verdict on one candidate: partition, fixtures, cards and waivers, all findings in one run.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-use crate::finding::{Exit, Finding};
+use crate::finding::{Exit, Finding, Rule};
 use crate::gate::GateError;
 use crate::gate::ahead;
 use crate::gate::candidate::Candidate;
@@ -20,7 +20,7 @@ use crate::strength::waiver;
 use crate::tree::{Change, Entry, Oid, Overlay, RepoPath, Tree};
 
 /// What was found in one candidate.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Judgement {
     /// Its commit; `None` for the index.
     pub commit: Option<Oid>,
@@ -30,6 +30,8 @@ pub struct Judgement {
     pub parents: Vec<Oid>,
     /// Every finding, worst first.
     pub findings: Vec<Finding>,
+    /// How many findings of which rule the policy has off.
+    pub silenced: BTreeMap<Rule, usize>,
     /// Why there is no verdict, and the exit it asks for.
     pub error: Option<(Exit, String)>,
 }
@@ -37,7 +39,7 @@ pub struct Judgement {
 impl Judgement {
     /// The candidate's exit.
     pub fn exit(&self) -> Exit {
-        let found = self.findings.iter().map(|f| f.rule.exit()).fold(Exit::Clear, Exit::worst);
+        let found = self.findings.iter().map(Finding::exit).fold(Exit::Clear, Exit::worst);
         self.error.as_ref().map_or(found, |(exit, _)| exit.worst(found))
     }
 }
@@ -64,7 +66,7 @@ impl<'a> Judge<'a> {
     pub fn commit(&self, oid: &Oid) -> Judgement {
         let candidate = Candidate::commit(self.repo, oid).map_err(GateError::from);
         let judged = candidate.and_then(|known| known.map(|c| self.candidate(&c)).transpose());
-        let empty = Judgement { commit: Some(oid.clone()), subject: String::new(), parents: Vec::new(), findings: Vec::new(), error: None };
+        let empty = Judgement { commit: Some(oid.clone()), ..Judgement::default() };
         match judged {
             Ok(judgement) => judgement.unwrap_or(empty),
             Err(error) => Judgement { error: Some((error.exit(), error.to_string())), ..empty },
@@ -88,13 +90,15 @@ impl<'a> Judge<'a> {
         findings.extend(self.weakenings(candidate, &own, &views, &twins)?);
         findings.extend(self.harness(candidate, &own, &base, &patch, &policy)?);
         let changed: Vec<RepoPath> = own.iter().map(|change| change.path.clone()).collect();
-        let mut findings = waiver::settle(&patch, &changed, findings)?;
+        let findings = waiver::settle(&patch, &changed, findings)?;
+        let (mut findings, silenced) = policy.levels.settle(findings, &partition);
         findings.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
         Ok(Judgement {
             commit: candidate.commit.clone(),
             subject: candidate.subject.clone(),
             parents: candidate.parents.clone(),
             findings,
+            silenced,
             error: None,
         })
     }

@@ -10,6 +10,7 @@ pub mod folder;
 mod harness;
 pub mod inventory;
 pub mod judge;
+mod levels;
 pub mod overview;
 mod policy;
 pub mod run;

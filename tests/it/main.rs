@@ -14,5 +14,6 @@ mod index_file;
 mod partition;
 mod pushes;
 mod repo;
+mod rules;
 mod sandbox;
 mod strength;
