@@ -91,14 +91,18 @@ pub enum Level {
 }
 
 impl Level {
+    /// The configuration's word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Off => "off",
+            Level::Review => "review",
+            Level::Refuse => "refuse",
+        }
+    }
+
     /// From the configuration's word.
     pub fn named(word: &str) -> Option<Self> {
-        match word {
-            "off" => Some(Level::Off),
-            "review" => Some(Level::Review),
-            "refuse" => Some(Level::Refuse),
-            _ => None,
-        }
+        [Level::Off, Level::Review, Level::Refuse].into_iter().find(|level| level.name() == word)
     }
 }
 

@@ -50,6 +50,15 @@ pub struct Judge<'a> {
     facts: &'a Facts,
     folds: bool,
     policies: RefCell<HashMap<Option<Oid>, Rc<Policy>>>,
+    fixed: Option<Rc<Policy>>,
+}
+
+/// A judgement with what it was made of.
+pub(super) struct Measured {
+    pub(super) judgement: Judgement,
+    pub(super) partition: Partition,
+    /// The cards of the changed files before (of a merge, as it is held against its parents) and after.
+    pub(super) cards: (Vec<Carded>, Carded),
 }
 
 impl<'a> Judge<'a> {
@@ -59,7 +68,12 @@ impl<'a> Judge<'a> {
     /// When git's configuration cannot be read.
     pub fn new(repo: &'a Repo, facts: &'a Facts) -> Result<Self, GateError> {
         let folds = repo.config_bool("core.ignorecase")?.unwrap_or(false);
-        Ok(Judge { repo, facts, folds, policies: RefCell::default() })
+        Ok(Judge { repo, facts, folds, policies: RefCell::default(), fixed: None })
+    }
+
+    /// The same, judging everything by one policy and not by that of each base.
+    pub(super) fn by(self, policy: Policy) -> Self {
+        Judge { fixed: Some(Rc::new(policy)), ..self }
     }
 
     /// The judgement of a commit by its id; errors are part of it, so that a range is judged to its end.
@@ -78,6 +92,11 @@ impl<'a> Judge<'a> {
     /// # Errors
     /// [`GateError`] when something that must be read cannot be.
     pub fn candidate(&self, candidate: &Candidate) -> Result<Judgement, GateError> {
+        Ok(self.measured(candidate)?.judgement)
+    }
+
+    /// Judges a candidate and hands out what was measured on the way.
+    pub(super) fn measured(&self, candidate: &Candidate) -> Result<Measured, GateError> {
         let base = self.repo.tree(candidate.base())?;
         let own = candidate.own();
         let policy = self.policy(&base, &own)?;
@@ -87,20 +106,22 @@ impl<'a> Judge<'a> {
         findings.extend(policy::changed(&partition.paths(Side::Policy)));
         let views = (View { tree: &base, facts: self.facts, policy: &policy }, View { tree: &patch, facts: self.facts, policy: &policy });
         let twins = |path: &RepoPath| if self.folds { base.entries_folded(path) } else { Ok(Vec::new()) };
-        findings.extend(self.weakenings(candidate, &own, &views, &twins)?);
+        let (weakenings, cards) = self.weakenings(candidate, &own, &views, &twins)?;
+        findings.extend(weakenings);
         findings.extend(self.harness(candidate, &own, &base, &patch, &policy)?);
         let changed: Vec<RepoPath> = own.iter().map(|change| change.path.clone()).collect();
         let findings = waiver::settle(&patch, &changed, findings)?;
         let (mut findings, silenced) = policy.levels.settle(findings, &partition);
         findings.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
-        Ok(Judgement {
+        let judgement = Judgement {
             commit: candidate.commit.clone(),
             subject: candidate.subject.clone(),
             parents: candidate.parents.clone(),
             findings,
             silenced,
             error: None,
-        })
+        };
+        Ok(Measured { judgement, partition, cards })
     }
 
     /// The policy a candidate is judged by.
@@ -109,6 +130,9 @@ impl<'a> Judge<'a> {
     }
 
     fn policy(&self, base: &dyn Tree, own: &[Change]) -> Result<Rc<Policy>, GateError> {
+        if let Some(fixed) = &self.fixed {
+            return Ok(Rc::clone(fixed));
+        }
         let path = RepoPath::new(Settings::PATH);
         let entry = base.entry(&path)?;
         let touched = own.iter().any(|change| change.path == path);
@@ -129,12 +153,12 @@ impl<'a> Judge<'a> {
         own: &[Change],
         views: &(View<'_>, View<'_>),
         twins: &Twins<'_>,
-    ) -> Result<Vec<Finding>, GateError> {
+    ) -> Result<(Vec<Finding>, (Vec<Carded>, Carded)), GateError> {
         let (base, patch) = views;
         let links = self.links(candidate)?;
         let paths = cards::paths(base.policy, own);
         if paths.is_empty() && !fixtures::may_drift(base, own, &links) && !self.folds {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), (Vec::new(), Carded::default())));
         }
         self.facts.prefetch(&ahead::of_changes(base.policy, own));
         let before = self.bases(candidate, base, &paths)?;
@@ -142,7 +166,7 @@ impl<'a> Judge<'a> {
         let search = Search { base, patch, own, before: &before, after: &after };
         let mut findings = search.drifts(&links, twins)?;
         findings.extend(cards::findings(&before, &after));
-        Ok(findings)
+        Ok((findings, (before, after)))
     }
 
     /// What the change does to the harness, and what production code learns of tests.

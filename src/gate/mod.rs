@@ -1,6 +1,7 @@
 //! Owns judging: facts from wherever they are warm, and the verdict made of them.
 
 pub mod ahead;
+pub mod audit;
 pub mod candidate;
 mod cards;
 pub mod digests;

@@ -18,7 +18,8 @@ pub(super) struct Policy {
 }
 
 impl Policy {
-    fn new(settings: Settings) -> Self {
+    /// Compiles settings.
+    pub(super) fn new(settings: Settings) -> Self {
         let (sides, levels) = (Sides::new(&settings), Levels::new(&settings.rules));
         Policy { settings, sides, levels }
     }
