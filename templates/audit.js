@@ -65,7 +65,7 @@ function tiles() {
   const now = commits[main[main.length - 1]].totals, then = commits[main[0]].totals;
   const tile = (name, value, beside) => $("tiles").append(el("li", {}, el("b", {}, value, el("i", {}, beside)), el("span", {}, name)));
   for (const name of ["properties", "tests", "assertions", "cases"]) tile(name, number(now[name]), signed(now[name] - then[name]));
-  tile("of the properties are opaque", share(now.opaque, now.properties), "was " + share(then.opaque, then.properties));
+  tile("of properties opaque", share(now.opaque, now.properties), "was " + share(then.opaque, then.properties));
 }
 
 const LEFT = 46, RIGHT = 128;
@@ -78,7 +78,7 @@ let plot = null;
 
 function nice(most) {
   const unit = 10 ** Math.floor(Math.log10(Math.max(most, 1)));
-  return [1, 2, 2.5, 5, 10].map((step) => step * unit).find((step) => step >= most) || 1;
+  return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((step) => step * unit).find((step) => step >= most) || 1;
 }
 
 function draw() {
@@ -144,7 +144,7 @@ function lines(canvas, panel, x, inner, top) {
       column = here;
     });
     const path = "M" + points.join("L"), last = main[main.length - 1];
-    canvas.append(svg("path", { class: "area " + kind, d: path + "L" + x(last).toFixed(1) + " " + low + "L" + x(main[0]).toFixed(1) + " " + low + "Z" }));
+    if (panel.percent) canvas.append(svg("path", { class: "area " + kind, d: path + "L" + x(last).toFixed(1) + " " + low + "L" + x(main[0]).toFixed(1) + " " + low + "Z" }));
     canvas.append(svg("path", { class: "series " + kind, d: path }));
     const now = value(last, name);
     ends.push({ at: y(now) + 4, kind, text: panel.percent ? share(commits[last].totals.opaque, commits[last].totals.properties) + " opaque" : number(now) + " " + name });
@@ -225,16 +225,19 @@ function keys(event) {
 
 function ruleTable() {
   const most = Math.max(1, ...audit.rules.map((rule) => rule.commits));
+  const off = audit.rules.some((rule) => rule.silenced > 0);
+  if (!off) $("off").remove();
   const rows = [...audit.rules].sort((one, two) => two.commits - one.commits);
   for (const rule of rows) {
-    const bar = el("span", { class: "share " + (LOOKED.includes(rule.rule) || rule.level !== "refuse" ? "review" : rule.rule === "split_required" ? "mixed" : "weakened"), title: share(rule.commits, commits.length) });
+    const kind = LOOKED.includes(rule.rule) || rule.level !== "refuse" ? "review" : rule.rule === "split_required" ? "mixed" : "weakened";
+    const bar = el("span", { class: "share " + kind });
     bar.style.width = 100 * rule.commits / most + "%";
     const pick = () => choose({ rule: state.rule === rule.rule ? "" : rule.rule }, true);
     $("rules").append(el("tr", { "data-rule": rule.rule }, el("td", {}, el("button", { type: "button", class: "link", onclick: pick }, rule.rule)),
-      el("td", { class: "number" }, number(rule.commits)), el("td", {}, bar), el("td", { class: "number" }, number(rule.findings)),
-      el("td", { class: "number" }, rule.silenced ? number(rule.silenced) : "")));
+      el("td", { class: "number" }, number(rule.commits)), el("td", { class: "number" }, share(rule.commits, commits.length)), el("td", {}, bar),
+      el("td", { class: "number" }, number(rule.findings)), off ? el("td", { class: "number" }, number(rule.silenced)) : null));
   }
-  if (!rows.length) $("rules").append(el("tr", {}, el("td", { colspan: 5 }, "No rule has anything to say.")));
+  if (!rows.length) $("rules").append(el("tr", {}, el("td", { colspan: 6 }, "No rule has anything to say.")));
 }
 
 function patterns() {
@@ -360,6 +363,11 @@ filter();
 $("page").hidden = false;
 list();
 draw();
+if (!commits.length) for (const id of ["history", "list"]) $(id).hidden = true;
+if (!commits.length) document.querySelector(".columns").hidden = true;
+// An id after the # opens that commit, so that a finding can be pointed at.
+const named = location.hash.slice(1);
+if (/^[0-9a-f]{7,64}$/.test(named)) show(commits.findIndex((commit) => commit.commit.startsWith(named)));
 new ResizeObserver(() => { if (plot && Math.abs($("chart").clientWidth - plot.width) > 1) draw(); }).observe($("chart"));
 const time = audit.time;
 if (commits.length) $("time").textContent = "A judgement took " + (time.median_us / 1000).toFixed(1) + " ms in the median and at most " + (time.p99_us / 1000).toFixed(1)

@@ -62,7 +62,7 @@ impl From<AuditError> for Failure {
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let repo = open()?;
-    let facts = if args.cold { Facts::cold() } else { cli::remembered() };
+    let facts = if args.cold { Facts::cold() } else { cli::remembered() }.holding(audit::FACTS);
     let (scope, commits) = scope(&repo, args)?;
     let policy = policy(args, &scope);
     let told = Told { commits: &commits, policy: &policy, project: &project(&repo) };

@@ -83,7 +83,7 @@ fn patterns(text: &mut String, audit: &Audit, style: Style) {
         return;
     }
     let saved: usize = audit.patterns.iter().map(|pattern| pattern.commits).sum();
-    let _ = write!(text, "\n  {} of {} mixed only by paths that may be misfiled:\n", plural(saved, "commit"), audit.mixed);
+    let _ = write!(text, "\n  {saved} of {} are so only by paths that may be misfiled:\n", plural(audit.mixed, "mixed commit"));
     for Pattern { glob, side, commits, path, example, .. } in &audit.patterns {
         let example = audit.scope.commits.get(*example).map_or("", |oid| &oid.as_str()[..12]);
         let also = if path == glob { String::new() } else { format!("{path} ") };

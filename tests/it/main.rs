@@ -1,6 +1,7 @@
 //! The integration tests, in one binary.
 #![cfg(test)]
 
+mod audit;
 mod changes;
 mod daemon;
 mod demo;

@@ -33,6 +33,8 @@ use totals::Step;
 /// Most and fewest commits that one repository handle serves: its caches grow with what it reads.
 const LONGEST: usize = 128;
 const SHORTEST: usize = 8;
+/// Facts held in memory: neighbours share their files, distant commits do not.
+pub const FACTS: usize = 2048;
 /// Shares a thread gets.
 const SHARES: usize = 4;
 
@@ -156,7 +158,7 @@ pub fn run(repo: &Repo, facts: &Facts, scope: Scope, keep: bool, step: &(dyn Fn(
     let mut work = Work::new(&scope, facts, keep)?;
     work.through(repo, step)?;
     let distrusted = facts.distrusted().is_some();
-    let cold = Facts::cold();
+    let cold = Facts::cold().holding(FACTS);
     if distrusted {
         work = Work::new(&scope, &cold, keep)?;
         work.through(repo, &|| ())?;

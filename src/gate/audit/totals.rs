@@ -1,7 +1,9 @@
 //! Owns the totals of cards over time: how many of what a tree holds, and how a commit changes that.
 
+use std::iter::Sum;
 use std::ops::{Add, Sub};
 
+use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::gate::GateError;
@@ -16,6 +18,8 @@ use crate::tree::{Oid, RepoPath, Tree as _};
 
 /// Most trees that are counted whole, where no neighbour's totals lead to them.
 const ANCHORS: usize = 8;
+/// Files that one repository handle counts.
+const FILES: usize = 32;
 
 /// How many of what.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -35,7 +39,7 @@ pub struct Totals {
 impl Totals {
     /// Counts the cards of some files.
     pub(super) fn of(carded: &Carded) -> Self {
-        carded.cards.iter().map(Totals::of_card).fold(Totals::default(), Totals::add)
+        carded.cards.iter().map(Totals::of_card).sum()
     }
 
     fn of_card(card: &Card) -> Self {
@@ -60,12 +64,15 @@ impl Totals {
     pub(super) fn of_tree(repo: &Repo, commit: &Oid, facts: &Facts, policy: &Policy) -> Result<Self, GateError> {
         let tree = repo.tree(Some(commit))?;
         let files: Vec<RepoPath> = tree.list(b"")?.into_iter().map(|(path, _)| path).filter(|path| is_carded(policy, path)).collect();
-        let view = View { tree: &tree, facts, policy };
-        let mut totals = Totals::default();
-        for file in &files {
-            totals = totals + Totals::of(&Carded::read(&view, &[file])?);
-        }
-        Ok(totals)
+        let environment = repo.environment();
+        let part = |files: &[RepoPath]| -> Result<Totals, GateError> {
+            let repo = Repo::open(environment)?;
+            let tree = repo.tree(Some(commit))?;
+            let view = View { tree: &tree, facts, policy };
+            let counted = files.iter().map(|file| Ok(Totals::of(&Carded::read(&view, &[file])?)));
+            counted.sum::<Result<Totals, GateError>>()
+        };
+        files.par_chunks(FILES).map(part).try_reduce(Totals::default, |one, two| Ok(one + two))
     }
 
     /// What a commit changes against its first parent. Of a merge that is more than its own change.
@@ -99,6 +106,12 @@ impl Add for Totals {
             cases: self.cases + other.cases,
             opaque: self.opaque + other.opaque,
         }
+    }
+}
+
+impl Sum for Totals {
+    fn sum<I: Iterator<Item = Totals>>(all: I) -> Totals {
+        all.fold(Totals::default(), Totals::add)
     }
 }
 
