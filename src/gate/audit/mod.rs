@@ -69,12 +69,11 @@ impl Scope {
     /// # Errors
     /// When the tree or its policy cannot be read.
     pub fn of(repo: &Repo, head: Option<&Oid>, commits: Vec<Oid>, draft: Option<Settings>) -> Result<Self, GateError> {
-        let settings = match draft {
-            Some(settings) => settings,
-            None => {
-                let tree = repo.tree(head)?;
-                Policy::of(&tree, tree.entry(&RepoPath::new(Settings::PATH))?.as_ref())?.settings
-            }
+        let settings = if let Some(settings) = draft {
+            settings
+        } else {
+            let tree = repo.tree(head)?;
+            Policy::of(&tree, tree.entry(&RepoPath::new(Settings::PATH))?.as_ref())?.settings
         };
         Ok(Scope { commits, settings })
     }
