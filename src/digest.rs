@@ -62,6 +62,16 @@ pub fn sha256_hex(bytes: &[u8]) -> String {
     hex(&sha256(bytes))
 }
 
+/// SHA-256 of bytes that come in pieces, lower-case hex.
+///
+/// # Errors
+/// What `pour` says.
+pub fn sha256_poured<E>(pour: impl FnOnce(&mut dyn FnMut(&[u8])) -> Result<(), E>) -> Result<String, E> {
+    let mut sum = Sha256::new();
+    pour(&mut |piece| sum.update(piece))?;
+    Ok(hex(&sum.finalize()))
+}
+
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
         for nibble in [byte >> 4, byte & 15] {

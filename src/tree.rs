@@ -268,6 +268,15 @@ pub trait Tree {
     /// # Errors
     /// [`TreeError::TooLarge`] above the cap, [`TreeError::Missing`] when it is not there.
     fn blob(&self, oid: &Oid, cap: u64) -> Result<Vec<u8>, TreeError>;
+
+    /// The same bytes piece by piece, for whoever need not hold them all.
+    ///
+    /// # Errors
+    /// As of [`Tree::blob`]; pieces may have gone out before.
+    fn pour(&self, oid: &Oid, cap: u64, into: &mut dyn FnMut(&[u8])) -> Result<(), TreeError> {
+        into(&self.blob(oid, cap)?);
+        Ok(())
+    }
 }
 
 /// A base tree with a list of changes on top: how a candidate is read, whether or not its root tree object exists.
@@ -307,6 +316,10 @@ impl<T: Tree + ?Sized> Tree for Overlay<'_, T> {
 
     fn blob(&self, oid: &Oid, cap: u64) -> Result<Vec<u8>, TreeError> {
         self.base.blob(oid, cap)
+    }
+
+    fn pour(&self, oid: &Oid, cap: u64, into: &mut dyn FnMut(&[u8])) -> Result<(), TreeError> {
+        self.base.pour(oid, cap, into)
     }
 }
 

@@ -102,6 +102,9 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
 }
 
 fn answer(args: Vec<OsString>) -> u8 {
+    if let Some(exit) = hook::at_once(&args) {
+        return exit;
+    }
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => {

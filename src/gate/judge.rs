@@ -1,6 +1,6 @@
 //! Owns the verdict on one candidate: partition, fixtures, cards and waivers, all findings in one run.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
@@ -14,7 +14,7 @@ use crate::gate::fixtures::{self, Search, Twins};
 use crate::gate::harness;
 use crate::gate::policy::{self, Policy};
 use crate::partition::{Partition, Side};
-use crate::repo::Repo;
+use crate::repo::{Repo, RepoError};
 use crate::settings::Settings;
 use crate::strength::waiver;
 use crate::tree::{Change, Entry, Oid, Overlay, RepoPath, Tree};
@@ -48,7 +48,7 @@ impl Judgement {
 pub struct Judge<'a> {
     repo: &'a Repo,
     facts: &'a Facts,
-    folds: bool,
+    folds: OnceCell<bool>,
     policies: RefCell<HashMap<Option<Oid>, Rc<Policy>>>,
     fixed: Option<Rc<Policy>>,
 }
@@ -63,17 +63,22 @@ pub(super) struct Measured {
 
 impl<'a> Judge<'a> {
     /// A judge for a repository, with facts from whatever layers there are.
-    ///
-    /// # Errors
-    /// When git's configuration cannot be read.
-    pub fn new(repo: &'a Repo, facts: &'a Facts) -> Result<Self, GateError> {
-        let folds = repo.config_bool("core.ignorecase")?.unwrap_or(false);
-        Ok(Judge { repo, facts, folds, policies: RefCell::default(), fixed: None })
+    pub fn new(repo: &'a Repo, facts: &'a Facts) -> Self {
+        Judge { repo, facts, folds: OnceCell::new(), policies: RefCell::default(), fixed: None }
     }
 
     /// The same, judging everything by one policy and not by that of each base.
     pub(super) fn by(self, policy: Policy) -> Self {
         Judge { fixed: Some(Rc::new(policy)), ..self }
+    }
+
+    /// Whether case does not count in the file names here. Asked only for added paths: the answer may need git itself.
+    fn folds(&self) -> Result<bool, RepoError> {
+        if let Some(known) = self.folds.get() {
+            return Ok(*known);
+        }
+        let folds = self.repo.config_bool("core.ignorecase")?.unwrap_or(false);
+        Ok(*self.folds.get_or_init(|| folds))
     }
 
     /// The judgement of a commit by its id; errors are part of it, so that a range is judged to its end.
@@ -105,8 +110,9 @@ impl<'a> Judge<'a> {
         let mut findings: Vec<Finding> = partition.mixed().into_iter().collect();
         findings.extend(policy::changed(&partition.paths(Side::Policy)));
         let views = (View { tree: &base, facts: self.facts, policy: &policy }, View { tree: &patch, facts: self.facts, policy: &policy });
-        let twins = |path: &RepoPath| if self.folds { base.entries_folded(path) } else { Ok(Vec::new()) };
-        let (weakenings, cards) = self.weakenings(candidate, &own, &views, &twins)?;
+        let twins = |path: &RepoPath| base.entries_folded(path);
+        let twins = (own.iter().any(|change| change.old.is_none()) && self.folds()?).then_some(&twins as &Twins<'_>);
+        let (weakenings, cards) = self.weakenings(candidate, &own, &views, twins)?;
         findings.extend(weakenings);
         findings.extend(self.harness(candidate, &own, &base, &patch, &policy)?);
         let changed: Vec<RepoPath> = own.iter().map(|change| change.path.clone()).collect();
@@ -152,12 +158,12 @@ impl<'a> Judge<'a> {
         candidate: &Candidate,
         own: &[Change],
         views: &(View<'_>, View<'_>),
-        twins: &Twins<'_>,
+        twins: Option<&Twins<'_>>,
     ) -> Result<(Vec<Finding>, (Vec<Carded>, Carded)), GateError> {
         let (base, patch) = views;
         let links = self.links(candidate)?;
         let paths = cards::paths(base.policy, own);
-        if paths.is_empty() && !fixtures::may_drift(base, own, &links) && !self.folds {
+        if paths.is_empty() && !fixtures::may_drift(base, own, &links) && twins.is_none() {
             return Ok((Vec::new(), (Vec::new(), Carded::default())));
         }
         self.facts.prefetch(&ahead::of_changes(base.policy, own));

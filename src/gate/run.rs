@@ -57,7 +57,7 @@ pub fn judge(repo: &Repo, facts: &Facts, subject: &Subject<'_>, step: &(dyn Fn()
 
 fn once(repo: &Repo, facts: &Facts, subject: &Subject<'_>, step: &(dyn Fn() + Sync)) -> Result<Vec<Judgement>, GateError> {
     match subject {
-        Subject::Index => Ok(vec![Judge::new(repo, facts)?.candidate(&Candidate::staged(repo)?)?]),
+        Subject::Index => Ok(vec![Judge::new(repo, facts).candidate(&Candidate::staged(repo)?)?]),
         Subject::Commits(commits) if commits.len() <= CHUNK => chunk(repo, facts, commits, step),
         Subject::Commits(commits) => {
             let share = commits.len().div_ceil(rayon::current_num_threads() * SHARES).max(CHUNK);
@@ -70,7 +70,7 @@ fn once(repo: &Repo, facts: &Facts, subject: &Subject<'_>, step: &(dyn Fn() + Sy
 }
 
 fn chunk(repo: &Repo, facts: &Facts, commits: &[Oid], step: &(dyn Fn() + Sync)) -> Result<Vec<Judgement>, GateError> {
-    let judge = Judge::new(repo, facts)?;
+    let judge = Judge::new(repo, facts);
     let one = |oid| {
         let judgement = judge.commit(oid);
         step();

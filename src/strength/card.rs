@@ -172,6 +172,15 @@ impl Card {
         value
     }
 
+    /// Whether the same was measured of both: all that [`Card::to_json`] says, wherever they stand in the file.
+    pub fn measures_as(&self, other: &Card) -> bool {
+        let texts = self.assertions.iter().map(|a| &a.text).eq(other.assertions.iter().map(|a| &a.text));
+        (&self.prop_id, self.kind, &self.files, &self.body_sha256) == (&other.prop_id, other.kind, &other.files, &other.body_sha256)
+            && texts
+            && self.effort == other.effort
+            && self.domain == other.domain
+    }
+
     /// The path part of the id.
     pub fn path(&self) -> &str {
         path_of(&self.prop_id)

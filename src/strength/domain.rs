@@ -1,6 +1,8 @@
 //! Owns the declared domain of a property: cases, bounds, finite and structural strategies, opaque ones.
 
+mod cause;
 mod compare;
+mod moved;
 mod strategy;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,6 +12,7 @@ use num_traits::One as _;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use crate::strength::domain::cause::Cause;
 pub use crate::strength::domain::compare::DomainLoss;
 pub use crate::strength::domain::strategy::Strategy;
 

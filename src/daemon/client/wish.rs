@@ -18,11 +18,23 @@ enum Mode {
     Off,
 }
 
+/// When a daemon is started where there is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Starts {
+    /// Never.
+    #[default]
+    Never,
+    /// After a verdict that had to compute a fact, which a daemon would have had ready: elsewhere it has nothing to save.
+    ForFacts,
+    /// After any verdict.
+    Always,
+}
+
 /// What may be done with the daemon; by default nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wishes {
     asks: bool,
-    starts: bool,
+    starts: Starts,
     audits: bool,
 }
 
@@ -32,11 +44,16 @@ impl Wishes {
         let audits = env::var_os("SEEDGATE_AUDIT").is_some_and(|value| value == "1");
         let mode = mode(env::var_os("SEEDGATE_DAEMON").as_deref());
         if mode == Mode::Off || !system::euid_owns(repo.git_dir()) || !system::euid_owns(repo.common_dir()) {
-            return Wishes { asks: false, starts: false, audits };
+            return Wishes { asks: false, starts: Starts::Never, audits };
         }
         let place = repo.top().unwrap_or_else(|| repo.git_dir());
         let asks = mode == Mode::On || !(is_ci(env::var_os("CI").as_deref()) || is_temporary(place));
-        Wishes { asks, starts: asks && (mode == Mode::On || !system::is_remote(repo.common_dir())), audits }
+        let starts = match mode {
+            Mode::On => Starts::Always,
+            Mode::Auto if asks && !system::is_remote(repo.common_dir()) => Starts::ForFacts,
+            Mode::Auto | Mode::Off => Starts::Never,
+        };
+        Wishes { asks, starts, audits }
     }
 
     /// Whether a daemon is asked.
@@ -44,9 +61,13 @@ impl Wishes {
         self.asks
     }
 
-    /// Whether a daemon is started where there is none.
-    pub fn starts(&self) -> bool {
-        self.starts
+    /// Whether a daemon is started where there is none, after a verdict that did or did not have to compute facts.
+    pub fn starts(&self, computed: bool) -> bool {
+        match self.starts {
+            Starts::Never => false,
+            Starts::ForFacts => computed,
+            Starts::Always => true,
+        }
     }
 
     /// Whether every remembered fact is computed again.

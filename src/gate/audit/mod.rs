@@ -31,10 +31,10 @@ use spool::Spool;
 use totals::Step;
 
 /// Most and fewest commits that one repository handle serves: its caches grow with what it reads.
-const LONGEST: usize = 128;
+const LONGEST: usize = 64;
 const SHORTEST: usize = 8;
 /// Facts held in memory: neighbours share their files, distant commits do not.
-pub const FACTS: usize = 2048;
+pub const FACTS: usize = 1024;
 /// Shares a thread gets.
 const SHARES: usize = 4;
 
@@ -205,7 +205,7 @@ impl<'a> Work<'a> {
         self.commits.par_chunks(share).enumerate().try_for_each(|(number, part)| {
             let repo = Repo::open(environment)?;
             let policy = Policy::new(self.settings.clone());
-            let judge = Judge::new(&repo, self.facts)?.by(Policy::new(self.settings.clone()));
+            let judge = Judge::new(&repo, self.facts).by(Policy::new(self.settings.clone()));
             for (at, oid) in part.iter().enumerate() {
                 self.one(&repo, &judge, &policy, number * share + at, oid)?;
                 step();

@@ -1,12 +1,15 @@
 //! Owns whether a check still asserts what it asserted on the base: here, in a helper, or in another test of the same change.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use crate::finding::Rule;
 use crate::strength::card::{Card, Kind, Texts};
 use crate::strength::cards::CardSet;
 use crate::strength::delta::claims::{self, Demand, Demands};
 use crate::strength::delta::pairing::{Pair, Sides};
+use crate::strength::delta::renames::Renames;
 use crate::strength::delta::{Compared, Loss, marks};
 use crate::strength::effort::Mark;
 
@@ -24,12 +27,13 @@ pub(super) struct Ledger<'c> {
     gains: Option<Demands>,
     /// The same once more, for single conditions: what pays for an assertion's text pays for its condition too.
     conditions: Option<Demands>,
+    renames: OnceCell<Rc<Renames>>,
 }
 
 impl<'c> Ledger<'c> {
     /// Nothing is computed before the first assertion is missed.
     pub(super) fn new(pairs: &'c [Pair<'c>], sides: &'c Sides<'c>) -> Self {
-        Ledger { pairs, sides, gains: None, conditions: None }
+        Ledger { pairs, sides, gains: None, conditions: None, renames: OnceCell::new() }
     }
 
     /// Fewer assertions are weaker, unless each one that is gone is demanded elsewhere by the same change. A demand found elsewhere is used up.
@@ -66,6 +70,11 @@ impl<'c> Ledger<'c> {
         lost
     }
 
+    /// What the change renames.
+    pub(super) fn renames(&self) -> Rc<Renames> {
+        Rc::clone(self.renames.get_or_init(|| Rc::new(Renames::of(self.sides.base, self.sides.patch))))
+    }
+
     /// Both sides of the change.
     pub(super) fn sides(&self) -> &'c Sides<'c> {
         self.sides
@@ -76,6 +85,25 @@ impl<'c> Ledger<'c> {
         let (pairs, sides) = (self.pairs, self.sides);
         let gains = self.conditions.get_or_insert_with(|| gains(pairs, sides));
         claims::take(gains, &claims::placed(demand.clone(), base, base))
+    }
+
+    /// Whether each condition of a test that is gone is demanded by another test that did not demand it before. What a text does not tell as
+    /// a condition, and what was drawn, lives on nowhere.
+    pub(super) fn lives_on(&mut self, base: &Card) -> bool {
+        let (pairs, sides) = (self.pairs, self.sides);
+        let told: BTreeSet<usize> = base.claims.iter().map(|claim| claim.assertion).collect();
+        let is_told = !base.claims.is_empty() && (0..base.assertions.len()).all(|at| told.contains(&at));
+        let Some(demands) = claims::of_card(base, sides.base).filter(|_| is_told && base.calls.is_empty()) else { return false };
+        let gains = self.conditions.get_or_insert_with(|| gains(pairs, sides));
+        let mut placed = Demands::new();
+        for (demand, times) in demands {
+            *placed.entry(claims::placed(demand, base, base)).or_default() += times;
+        }
+        let all = placed.iter().all(|(demand, times)| gains.get(demand).is_some_and(|there| there >= times));
+        for (demand, times) in placed.iter().filter(|_| all) {
+            claims::take_times(gains, demand, *times);
+        }
+        all
     }
 
     fn take_elsewhere(&mut self, base: &Card, demands: &[&Demand]) -> bool {

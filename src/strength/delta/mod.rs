@@ -13,6 +13,8 @@ mod oracles;
 mod weigh;
 mod record;
 mod reducers;
+mod renames;
+mod shared;
 mod stated;
 mod tokens;
 
@@ -98,7 +100,9 @@ fn compare_sets(base: &CardSet, patch: &CardSet, beside: &CardSet) -> Delta {
     let sides = Sides { base, patch, beside };
     let pairs = pairing::pairs(&sides);
     let mut ledger = Ledger::new(&pairs, &sides);
-    Delta { moves: pairs.iter().map(|pair| moved(pair, &mut ledger)).collect() }
+    let mut moves: Vec<Move> = pairs.iter().map(|pair| moved(pair, &mut ledger)).collect();
+    shared::told_once(&mut moves);
+    Delta { moves }
 }
 
 fn moved((base, patch): &Pair<'_>, ledger: &mut Ledger<'_>) -> Move {
@@ -116,6 +120,9 @@ fn moved((base, patch): &Pair<'_>, ledger: &mut Ledger<'_>) -> Move {
             compared.notes.extend((base.prop_id != home).then(|| format!("moved to {home}")));
         }
         // What only helped tests may go: the tests that used it say what they lost.
+        (Some(base), None) if base.kind != Kind::Support && ledger.lives_on(base) => {
+            compared.notes.push("gone: every condition of it is demanded by other tests of this change".to_owned());
+        }
         (Some(base), None) if base.kind != Kind::Support => compared.losses.push(removed(base)),
         // New support acts on old tests where it acts on all of them.
         (None, Some(patch)) if patch.kind == Kind::Support && patch.effort.everywhere => {

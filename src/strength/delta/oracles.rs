@@ -8,6 +8,7 @@ use crate::strength::cards::CardSet;
 use crate::strength::delta::assertions::{Ledger, clipped};
 use crate::strength::delta::claims::{self, Demand};
 use crate::strength::delta::oracle::{Kind, Oracle, holds_part, names, normal};
+use crate::strength::delta::renames::Renames;
 use crate::strength::delta::weigh::{Names, Weight, weigh};
 use crate::strength::delta::{Compared, Loss, tokens};
 
@@ -44,12 +45,14 @@ pub(super) fn compare(base: &Card, patch: &Card, told: Told, ledger: &mut Ledger
     let sides = ledger.sides();
     let Some(before_all) = spoken(&before, sides.base) else { return Compared::default() };
     let after_all = spoken(&after, sides.patch).unwrap_or_default();
-    let (lost, gained) = unmatched(before_all, &after_all, &before, &after);
     let used = Used::of(&before, &after);
+    let renames = ledger.renames();
+    let names = used.names(&before, &after, &renames);
+    let (lost, gained) = unmatched(before_all, &after_all, &before, &after, &names);
     let there = There {
         fresh: gained.iter().map(|s| Oracle::read(&s.text)).collect(),
         all: after_all.iter().map(|s| Oracle::read(&s.text)).collect(),
-        names: used.names(&before, &after),
+        names,
     };
     let is_large = lost.len().saturating_mul(gained.len() + after_all.len()) > MOST_WEIGHED;
     for spoken in &lost {
@@ -103,7 +106,7 @@ fn spoken(card: &Card, side: &CardSet) -> Option<Vec<Spoken>> {
 }
 
 /// What is left of the base's conditions, and of the patch's, when equal ones are set against each other: first as they are written, then row by row.
-fn unmatched(base: Vec<Spoken>, patch: &[Spoken], before: &Card, after: &Card) -> (Vec<Spoken>, Vec<Spoken>) {
+fn unmatched(base: Vec<Spoken>, patch: &[Spoken], before: &Card, after: &Card, names: &Names<'_>) -> (Vec<Spoken>, Vec<Spoken>) {
     let mut there: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (at, spoken) in patch.iter().enumerate().rev() {
         there.entry(&spoken.text).or_default().push(at);
@@ -112,8 +115,19 @@ fn unmatched(base: Vec<Spoken>, patch: &[Spoken], before: &Card, after: &Card) -
     let mut take = |text: &str| there.get_mut(text).and_then(Vec::pop).is_some_and(|at| used.insert(at));
     let lost: Vec<Spoken> = base.into_iter().filter(|s| !take(&s.text)).collect();
     let gained: Vec<&Spoken> = patch.iter().enumerate().filter(|(at, _)| !used.contains(at)).map(|(_, s)| s).collect();
+    let lost = as_written(lost, &gained, names);
     let (lost, gained) = (in_rows(&lost.iter().collect::<Vec<_>>(), before), in_rows(&gained, after));
     cancelled(lost, gained)
+}
+
+/// The base's conditions that none of the patch's holds as both are written: what holds for the names holds for each row of them.
+fn as_written(lost: Vec<Spoken>, gained: &[&Spoken], names: &Names<'_>) -> Vec<Spoken> {
+    if lost.len().saturating_mul(gained.len()) > MOST_WEIGHED / 8 {
+        return lost;
+    }
+    let fresh: Vec<Vec<Oracle>> = gained.iter().map(|spoken| Oracle::read(&spoken.text)).collect();
+    let holds = |oracle: &Oracle| fresh.iter().flatten().any(|patch| weigh(oracle, patch, names) == Some(Weight::Held));
+    lost.into_iter().filter(|spoken| !Oracle::read(&spoken.text).iter().all(holds)).collect()
 }
 
 /// Both lists without the texts that stand in both, each as often as it stands in both.
@@ -160,11 +174,12 @@ impl Used {
         Used { before: of(before), after: of(after) }
     }
 
-    fn names<'n>(&'n self, before: &'n Card, after: &'n Card) -> Names<'n> {
+    fn names<'n>(&'n self, before: &'n Card, after: &'n Card, renames: &'n Renames) -> Names<'n> {
         Names {
             went: self.before.difference(&self.after).map(String::as_str).collect(),
             came: self.after.difference(&self.before).map(String::as_str).collect(),
             own: before.parameters.iter().chain(&after.parameters).map(String::as_str).chain(["self", "cls"]).collect(),
+            renames: Some(renames),
         }
     }
 }

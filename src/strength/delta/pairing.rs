@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::finding::PropId;
 use crate::strength::card::{Card, Kind};
 use crate::strength::cards::CardSet;
+use crate::strength::delta::tokens;
 
 /// Base and patch side of one check; one side is `None` when it vanished or is new.
 pub(super) type Pair<'c> = (Option<&'c Card>, Option<&'c Card>);
@@ -72,7 +73,37 @@ fn moves<'c>(vanished: &[&'c Card], fresh: &[&'c Card]) -> BTreeMap<&'c PropId, 
             moved.insert(&old.prop_id, new);
         }
     }
+    shaped(vanished, fresh, &mut moved, &taken);
     moved
+}
+
+/// Tests of one file that check the same with other names: a function was renamed, and its test with it. Whether the names stand for the
+/// same is for the comparison to say.
+fn shaped<'c>(vanished: &[&'c Card], fresh: &[&'c Card], moved: &mut BTreeMap<&'c PropId, &'c Card>, taken: &BTreeSet<&'c PropId>) {
+    let by_shape = |cards: Vec<&'c Card>| {
+        let mut found: BTreeMap<(&str, String), Option<&'c Card>> = BTreeMap::new();
+        for card in cards.into_iter().filter(|card| card.kind != Kind::Support && !card.claims.is_empty()) {
+            found.entry((card.path(), shape(card))).and_modify(|known| *known = None).or_insert(Some(card));
+        }
+        found
+    };
+    let old = by_shape(vanished.iter().copied().filter(|card| !moved.contains_key(&card.prop_id)).collect());
+    let new = by_shape(fresh.iter().copied().filter(|card| !taken.contains(&card.prop_id)).collect());
+    for (key, old) in old {
+        if let Some((old, new)) = old.zip(new.get(&key).copied().flatten()) {
+            moved.insert(&old.prop_id, new);
+        }
+    }
+}
+
+/// What a card checks, names left out.
+fn shape(card: &Card) -> String {
+    let told = card.claims.iter().map(|claim| {
+        let tokens = tokens::cut(&claim.text);
+        let word = |token: &&str| if tokens::is_name(token) { "_".to_owned() } else { (*token).to_owned() };
+        tokens.iter().map(word).collect::<Vec<_>>().join(" ")
+    });
+    told.collect::<Vec<_>>().join("\n")
 }
 
 /// Key -> its card; `None` where several cards have the key.

@@ -34,7 +34,7 @@ fn surplus<'c>(one: &'c Card, other: &Card) -> Vec<&'c str> {
 
 /// Whether two texts differ only in local names, one for one: no name that stayed a parameter stands for another.
 fn is_renamed(was: &str, now: &str, base: &Card, patch: &Card) -> bool {
-    let (old, new) = (tokens::cut(was), tokens::cut(now));
+    let (old, new) = (tokens::compared(was), tokens::compared(now));
     let (mut there, mut back): (BTreeMap<&str, &str>, BTreeMap<&str, &str>) = (BTreeMap::new(), BTreeMap::new());
     let stays = |name: &str| base.parameters.iter().any(|p| p == name) && patch.parameters.iter().any(|p| p == name);
     old.len() == new.len()

@@ -352,6 +352,67 @@ fn a_moved_property_is_compared_and_keeps_its_base_id() {
 }
 
 #[test]
+fn a_test_is_not_gone_while_others_demand_all_of_it() {
+    let gone = test("t.py::test_both", &["f(1) == 2", "g(1) == 3"]);
+    let (one, other) = (test("t.py::test_f", &["f(1) == 2"]), test("t.py::test_g", &["g(1) == 3", "h(1) == 4"]));
+    assert_eq!(rules(&compare(from_ref(&gone), &[one.clone(), other.clone()])).len(), 2, "two new tests");
+    let lost =
+        |patch: &[Card]| compare(from_ref(&gone), patch).moves.iter().any(|m| m.losses.iter().any(|l| l.rule == Rule::PropertyRemoved));
+    assert!(!lost(&[one.clone(), other.clone()]));
+    assert!(lost(from_ref(&one)));
+    assert!(lost(&[one.clone(), test("t.py::test_g", &["g(1) == 4"])]));
+    let before = [gone.clone(), one.clone(), other.clone()];
+    let delta = compare(&before, &[one, other]);
+    assert_eq!(delta.exit(), Exit::Refused, "what they demanded before pays for nothing");
+}
+
+#[test]
+fn a_test_renamed_with_what_it_checks_is_the_same_test() {
+    let base = test("t.py::test_range2list", &["pack.range2list('1-3') == [1, 2, 3]"]);
+    let renamed = test("t.py::test_parse_int_list", &["pack.parse_int_list('1-3') == [1, 2, 3]"]);
+    assert_eq!(compare(from_ref(&base), from_ref(&renamed)).exit(), Exit::Clear);
+    let swapped = test("t.py::test_other", &["pack.fake('1-3') == [1, 2, 3]"]);
+    assert_eq!(compare(from_ref(&base), from_ref(&swapped)).exit(), Exit::Refused);
+    let still = [test("t.py::test_still", &["pack.range2list('4') == [4]"]), renamed];
+    let delta = compare(&[base, test("t.py::test_still", &["pack.range2list('4') == [4]"])], &still);
+    assert_eq!(delta.exit(), Exit::Refused, "a name that is still used was not renamed");
+}
+
+#[test]
+fn a_shared_strategy_that_narrows_is_told_once_with_the_tests_that_draw_from_it() {
+    let bounded = |high: i32| Strategy::Integers { low: Some(BigInt::from(0)), high: Some(BigInt::from(high)) };
+    let made = |high: i32| {
+        let parts = vec![("draw[0]".to_owned(), bounded(high)), ("body".to_owned(), Strategy::Value("b".into()))];
+        Strategy::Call { name: "pairs".into(), arguments: parts }
+    };
+    let draws = |id: &str, name: &str, strategy: Strategy| {
+        let mut card = test(id, &["f(x) == 2"]);
+        card.domain.arguments.push(Argument { name: name.into(), strategy });
+        card
+    };
+    let side = |high: i32| {
+        [
+            draws("t.py::test_a", "x", made(high)),
+            draws("t.py::test_b", "x", Strategy::Tuples(vec![made(high), made(high)])),
+            support(draws("s.py::pairs", "pairs", made(high))),
+            draws("u.py::test_own", "x", bounded(high)),
+        ]
+    };
+    let delta = compare(&side(9), &side(5));
+    let told: Vec<String> = rules(&delta).into_iter().map(|(_, id)| id).collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("s.py::pairs"), "{told:?}");
+    assert!(says(&delta).contains("drawn from by 3 of this change"), "{}", says(&delta));
+    let alone = |at: usize| {
+        let delta = compare(&side(9)[at..=at], &side(5)[at..=at]);
+        rules(&delta).len()
+    };
+    assert_eq!((alone(0), alone(3)), (1, 1));
+    let two = |high: i32| [draws("t.py::test_a", "x", bounded(high)), draws("u.py::test_own", "x", bounded(high))];
+    assert_eq!(rules(&compare(&two(9), &two(5))).len(), 2, "two tests that each narrow their own are two causes");
+}
+
+#[test]
 fn fixture_bytes_that_a_check_loads_decide_drift_not_their_path() {
     let old = "tests/fixtures/a.json";
     let table: [Loaded<'_>; 6] = [

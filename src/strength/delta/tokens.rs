@@ -78,6 +78,23 @@ pub(super) fn short_names(text: &str) -> Vec<&str> {
     kept
 }
 
+/// The tokens with `is` told as `==`.
+pub(super) fn compared(text: &str) -> Vec<&str> {
+    let tokens = cut(text);
+    let mut told: Vec<&str> = Vec::with_capacity(tokens.len());
+    for token in tokens {
+        match (told.last().copied(), token) {
+            (_, "is") => told.push("=="),
+            (Some("=="), "not") => {
+                told.pop();
+                told.push("!=");
+            }
+            _ => told.push(token),
+        }
+    }
+    told
+}
+
 /// Whether a token is a string with names inside that no replacement reaches.
 pub(super) fn is_template(token: &str) -> bool {
     let prefix = token.split(['\'', '"']).next().unwrap_or_default();

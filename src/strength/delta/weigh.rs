@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::strength::delta::oracle::{
     Kind, Oracle, Slack, holds_part, is_literal_change, is_value_text, is_wider_all, number_of, pure_parts, without_modules,
 };
+use crate::strength::delta::renames::Renames;
 use crate::strength::delta::tokens::{cut, is_free, is_name};
 
 /// What became of a condition in another one.
@@ -23,6 +24,8 @@ pub(super) struct Names<'n> {
     pub(super) came: BTreeSet<&'n str>,
     /// Names that stand for no package: parameters and the instance.
     pub(super) own: BTreeSet<&'n str>,
+    /// Names of an interface that the whole change renames.
+    pub(super) renames: Option<&'n Renames>,
 }
 
 impl Names<'_> {
@@ -39,7 +42,9 @@ impl Names<'_> {
                 let (a, b) = (one[at], other[at]);
                 let renamed =
                     |a, b| self.went.contains(a) && self.came.contains(b) && is_name(a) && is_free(&one, at) && is_free(&other, at);
-                a == b || (renamed(a, b) && *there.entry(a).or_insert(b) == b && *back.entry(b).or_insert(a) == a)
+                let part = |tokens: &[&str]| is_name(tokens[at]) && !is_free(tokens, at);
+                let moved = part(&one) && part(&other) && self.renames.is_some_and(|names| names.became(a, b));
+                a == b || ((moved || renamed(a, b)) && *there.entry(a).or_insert(b) == b && *back.entry(b).or_insert(a) == a)
             })
     }
 }
@@ -87,7 +92,7 @@ fn views(oracle: &Oracle) -> Vec<Oracle> {
         ">=" => Some("<="),
         _ => None,
     };
-    if let Some(sign) = sign.filter(|_| !is_value_text(&oracle.expected)) {
+    if let Some(sign) = sign.filter(|_| !is_value_text(&oracle.expected) || is_value_text(&oracle.subject)) {
         let turned = Oracle { sign: sign.to_owned(), subject: oracle.expected.clone(), expected: oracle.subject.clone(), ..oracle.clone() };
         all.push(turned);
     }
@@ -126,12 +131,21 @@ fn raised(base: &Oracle, patch: &Oracle, names: &Names<'_>) -> Option<Weight> {
         (Some(before), Some(after)) if inner(&after).contains(inner(&before)) || names.alike(&before, &after) => Some(Weight::Held),
         (Some(before), Some(after)) if !is_literal_change(&before, &after) => Some(Weight::Held),
         (Some(before), Some(after)) if inner(&before).contains(inner(&after)) => Some(Weight::Less("looser pattern")),
+        (Some(before), Some(after)) if says_as_much(&before, &after) => Some(Weight::Held),
         _ => Some(Weight::Less("another pattern")),
     }
 }
 
 fn inner(pattern: &str) -> &str {
     pattern.trim_matches(|c| matches!(c, '\'' | '"')).trim_start_matches('^').trim_end_matches('$')
+}
+
+/// Whether another message is told as exactly as the one before: as much of it must be there, and no choice was added.
+fn says_as_much(before: &str, after: &str) -> bool {
+    let told = |text: &str| inner(text).chars().filter(|c| c.is_alphanumeric()).count();
+    let choices = |text: &str| inner(text).matches(['|', '?', '*', '[']).count();
+    let is_text = |text: &str| text.trim_end_matches([' ', ',', ')']).ends_with(['\'', '"']);
+    is_text(before) && is_text(after) && 2 * told(after) >= told(before) && choices(after) <= choices(before)
 }
 
 /// A pattern without a letter or digit that must be there.
@@ -168,10 +182,25 @@ fn about(base: &Oracle, patch: &Oracle, names: &Names<'_>) -> Option<Weight> {
 
 /// `f() == [1]` and `list(f()) == [1]` say the same of what they go through.
 fn is_listed(base: &Oracle, patch: &Oracle, names: &Names<'_>) -> bool {
-    let display = [("list (", "["), ("tuple (", "(")];
-    let of = |one: &Oracle, other: &Oracle, by: &str| names.alike(&format!("{by} {} )", one.subject), &other.subject);
-    let equal = base.kind == Kind::Exact && patch.kind == Kind::Exact && names.alike(&base.expected, &patch.expected);
-    equal && display.iter().any(|(by, opens)| base.expected.starts_with(opens) && (of(base, patch, by) || of(patch, base, by)))
+    let exact = base.kind == Kind::Exact && patch.kind == Kind::Exact;
+    exact
+        && names.alike(unlisted(&base.subject), unlisted(&patch.subject))
+        && names.alike(unlisted(&base.expected), unlisted(&patch.expected))
+}
+
+/// What a text makes a list or tuple of, else the text.
+fn unlisted(text: &str) -> &str {
+    let inside = ["list ( ", "tuple ( "].iter().find_map(|by| text.strip_prefix(by)?.strip_suffix(" )"));
+    inside.filter(|inside| is_one(inside)).unwrap_or(text)
+}
+
+/// Whether no bracket closes in a text that did not open there.
+fn is_one(text: &str) -> bool {
+    let mut depth = 0_i32;
+    cut(text).iter().all(|token| {
+        depth += i32::from(matches!(*token, "(" | "[" | "{")) - i32::from(matches!(*token, ")" | "]" | "}"));
+        depth >= 0
+    })
 }
 
 /// The value that is expected is computed from the very subject.
@@ -234,6 +263,13 @@ fn value(base: &Oracle, patch: &Oracle, names: &Names<'_>) -> Weight {
     if is_own_answer(patch) && !is_own_answer(base) {
         return Weight::Less("compared with itself");
     }
+    if is_message(&base.subject)
+        && is_sentence(&base.expected)
+        && is_sentence(&patch.expected)
+        && says_as_much(&base.expected, &patch.expected)
+    {
+        return Weight::Held;
+    }
     match (is_value_text(&base.expected), is_value_text(&patch.expected)) {
         (true, true) => Weight::Less("another value"),
         (true, false) if is_computed(&patch.expected) => Weight::Less("expected value computed"),
@@ -243,6 +279,25 @@ fn value(base: &Oracle, patch: &Oracle, names: &Names<'_>) -> Weight {
         }
         _ => Weight::Held,
     }
+}
+
+/// Whether a condition is about the message of what was raised: another wording says as much.
+fn is_message(subject: &str) -> bool {
+    let tokens = cut(subject);
+    match tokens.as_slice() {
+        ["str" | "repr", "(", caught, ".", "value" | "exception" | "message", ")"]
+        | [caught, ".", "exconly", "(", ")"]
+        | [caught, ".", "value" | "exception", ".", "message" | "msg"]
+        | [caught, ".", "value" | "exception" | "message", ".", "args"]
+        | [caught, ".", "value" | "exception" | "message", ".", "args", "[", "0", "]"] => is_name(caught),
+        _ => false,
+    }
+}
+
+/// Whether a constant reads as a sentence, not as a value.
+fn is_sentence(text: &str) -> bool {
+    let text = text.strip_prefix("( ").and_then(|text| text.strip_suffix(" )")?.strip_suffix(" ,")).unwrap_or(text);
+    text.ends_with(['\'', '"']) && text.contains(' ') && text.chars().filter(|c| c.is_alphabetic()).count() >= 8 && cut(text).len() == 1
 }
 
 fn same_number(one: &str, other: &str) -> bool {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use num_bigint::BigInt;
 
 use crate::finding::Rule;
+use crate::strength::domain::moved::is_same;
 use crate::strength::domain::strategy::{Strategy, decimal, holds, short};
 use crate::strength::domain::{Argument, Domain, Origin, Table};
 
@@ -19,6 +20,8 @@ pub struct DomainLoss {
 
 /// Rows that a product of tables is expanded to at most.
 const PRODUCT_CAP: usize = 100_000;
+/// Pairs of lost and fresh rows that are compared at most.
+const MATCH_CAP: usize = 1_000_000;
 /// Values of an interval that are looked up one by one at most.
 const SPREAD_CAP: u64 = 10_000;
 
@@ -127,7 +130,7 @@ fn project(table: &Table, columns: &[usize]) -> BTreeSet<Vec<String>> {
 
 fn rows_lost(base: &Table, patch: &Table, columns: &[usize]) -> Vec<DomainLoss> {
     let kept = project(patch, columns);
-    let lost: Vec<&Vec<String>> = base.rows.difference(&kept).collect();
+    let lost = unmoved(base.rows.difference(&kept).collect(), kept.difference(&base.rows).collect());
     let mut losses = Vec::new();
     if !lost.is_empty() {
         let fresh_text = !patch.rest.is_subset(&base.rest);
@@ -138,6 +141,24 @@ fn rows_lost(base: &Table, patch: &Table, columns: &[usize]) -> Vec<DomainLoss> 
         losses.push(unreadable(format!("cases of {} came from `{}`, now from {now}", base.names.join(", "), short(text))));
     }
     losses
+}
+
+/// The lost rows that no fresh row is, told by the modules of its names alone; a fresh row stands for one lost one.
+fn unmoved<'r>(lost: Vec<&'r Vec<String>>, mut fresh: Vec<&Vec<String>>) -> Vec<&'r Vec<String>> {
+    if lost.len().saturating_mul(fresh.len()) > MATCH_CAP {
+        return lost;
+    }
+    let same = |one: &Vec<String>, other: &Vec<String>| one.len() == other.len() && one.iter().zip(other).all(|(a, b)| is_same(a, b));
+    let stays = |row: &&'r Vec<String>| fresh.iter().position(|other| same(row, other)).map(|at| fresh.swap_remove(at)).is_none();
+    lost.into_iter().filter(stays).collect()
+}
+
+/// Whether every value is among the kept ones, whatever module its names are imported from.
+fn is_kept(keys: &BTreeSet<String>, kept: &BTreeSet<String>) -> bool {
+    let one = |key: &String| vec![key.clone()];
+    let lost: Vec<Vec<String>> = keys.difference(kept).map(one).collect();
+    let fresh: Vec<Vec<String>> = kept.difference(keys).map(one).collect();
+    lost.is_empty() || unmoved(lost.iter().collect(), fresh.iter().collect()).is_empty()
 }
 
 fn cases_lost(base: &Table, lost: &[&Vec<String>], fresh_text: bool) -> DomainLoss {
@@ -225,8 +246,13 @@ fn pair(base: &[Argument], patch: &[Argument]) -> Vec<Option<usize>> {
     pairs
 }
 
+/// Each base argument with the one that stands for it in the patch.
+pub(super) fn partners<'d>(base: &'d [Argument], patch: &'d [Argument]) -> Vec<(&'d Argument, Option<&'d Argument>)> {
+    base.iter().zip(pair(base, patch)).map(|(argument, at)| (argument, at.and_then(|at| patch.get(at)))).collect()
+}
+
 /// The rule that going from `base` to `patch` breaks; `None` when the patch admits all that the base does.
-fn narrowing(base: &Strategy, patch: &Strategy) -> Option<Rule> {
+pub(super) fn narrowing(base: &Strategy, patch: &Strategy) -> Option<Rule> {
     if base == patch {
         return None;
     }
@@ -238,7 +264,8 @@ fn narrowing(base: &Strategy, patch: &Strategy) -> Option<Rule> {
             let high_kept = new_high.is_none() || high.as_ref().is_some_and(|high| Some(high) <= new_high.as_ref());
             narrowed(low_kept && high_kept)
         }
-        (Strategy::Finite(keys), Strategy::Finite(kept)) => narrowed(keys.is_subset(kept)),
+        (Strategy::Finite(keys), Strategy::Finite(kept)) => narrowed(is_kept(keys, kept)),
+        (Strategy::Opaque(was), Strategy::Opaque(now)) if is_same(was, now) => None,
         (Strategy::Finite(keys), Strategy::Integers { low, high }) => {
             let ends = (low.clone(), high.clone());
             narrowed(keys.iter().all(|key| key.parse().is_ok_and(|n: BigInt| holds(&ends, &n))))

@@ -75,6 +75,9 @@ pub enum Strategy {
 const SIZE_BITS: u64 = 1 << 17;
 
 impl Strategy {
+    /// Name of the call that stands for one of two strategies by a condition.
+    pub const BRANCHES: &'static str = "if";
+
     /// One of several: nested ones are flattened, finite ones united, touching intervals joined.
     pub fn one_of(parts: Vec<Strategy>) -> Strategy {
         let (mut finite, mut intervals, mut others) = (BTreeSet::new(), Vec::new(), Vec::new());
@@ -118,6 +121,8 @@ impl Strategy {
         match self {
             Strategy::Integers { low: Some(low), high: Some(high) } if low > high => Some(format!("inverted bound {low}..{high}")),
             Strategy::Floats { .. } => Some("float bounds".to_owned()),
+            Strategy::Call { name, .. } if name == Strategy::BRANCHES => Some(format!("`{}`", short(&self.to_string()))),
+            Strategy::Many { rest, .. } if rest.keys().any(|key| key.ends_with("_size")) => Some(format!("`{}`", short(&self.to_string()))),
             Strategy::OneOf(parts) | Strategy::Tuples(parts) | Strategy::Many { of: parts, .. } => parts.iter().find_map(Strategy::opaque),
             Strategy::Call { arguments, .. } => arguments.iter().find_map(|(_, part)| part.opaque()),
             Strategy::Mapped { .. } | Strategy::Named(_) | Strategy::Opaque(_) => Some(format!("`{}`", short(&self.to_string()))),

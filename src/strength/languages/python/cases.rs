@@ -6,6 +6,7 @@ use ruff_python_ast::{Arguments, Expr, ExprCall, Operator};
 
 use crate::strength::domain::{Argument, Domain, Origin, Strategy, Table};
 use crate::strength::languages::facts::{Cases, Row};
+use crate::strength::languages::python::comprehensions;
 use crate::strength::languages::python::literal::{Value, fold};
 use crate::strength::languages::python::names::{Bound, Scope};
 use crate::strength::languages::python::write::{canonical, opaque};
@@ -53,6 +54,7 @@ fn add(expr: &Expr, scope: &Scope<'_, '_>, found: &mut Cases) -> bool {
         Expr::Name(_) | Expr::Attribute(_) => scope
             .enter(expr, |value, scope| scope.spend(1).is_some() && !value.is_generator_expr() && add(value, scope, found))
             .unwrap_or(false),
+        Expr::ListComp(_) | Expr::SetComp(_) | Expr::Generator(_) => comprehensions::spread(expr, scope, found),
         _ => false,
     }
 }
@@ -92,6 +94,8 @@ fn called(call: &ExprCall, scope: &Scope<'_, '_>, found: &mut Cases) -> bool {
         ("list" | "tuple" | "set" | "frozenset" | "sorted" | "reversed" | "iter", [one]) => add(one, scope, found),
         ("list" | "tuple" | "set" | "frozenset", []) => true,
         ("range", _) => range(arguments, scope, found),
+        ("itertools.chain.from_iterable", [lists]) => comprehensions::flattened(lists, scope, found),
+        ("itertools.chain", [Expr::Starred(lists)]) => comprehensions::flattened(&lists.value, scope, found),
         ("itertools.chain", parts) => parts.iter().all(|part| add(part, scope, found)),
         ("zip", parts) if !parts.is_empty() => combine(parts, scope, found, &zipped),
         ("itertools.product", parts) if !parts.is_empty() => combine(parts, scope, found, &multiplied),
@@ -144,6 +148,13 @@ fn range(arguments: &[Expr], scope: &Scope<'_, '_>, found: &mut Cases) -> bool {
     true
 }
 
+/// Whether a call strings the lists of one iterable together.
+pub(super) fn is_chain(call: &ExprCall, scope: &Scope<'_, '_>) -> bool {
+    call.arguments.keywords.is_empty()
+        && call.arguments.args.len() == 1
+        && scope.dotted(&call.func).is_some_and(|name| name == "itertools.chain.from_iterable")
+}
+
 /// Rows made of the rows of several lists that are read whole.
 fn combine(parts: &[Expr], scope: &Scope<'_, '_>, found: &mut Cases, how: &dyn Fn(&[Cases]) -> Vec<Vec<String>>) -> bool {
     let lists: Vec<Cases> = parts.iter().map(|part| cases(part, scope)).collect();
@@ -169,7 +180,8 @@ fn multiplied(lists: &[Cases]) -> Vec<Vec<String>> {
     })
 }
 
-fn sequence(cells: Vec<String>) -> Row {
+/// A row of several values.
+pub(super) fn sequence(cells: Vec<String>) -> Row {
     let whole = if cells.len() == 1 { format!("({},)", cells[0]) } else { format!("({})", cells.join(", ")) };
     Row { whole, cells }
 }
@@ -207,7 +219,8 @@ pub(super) fn row_text(expr: &Expr, scope: &Scope<'_, '_>) -> String {
     row(expr, scope).whole
 }
 
-fn is_param(name: &str) -> bool {
+/// Whether a call of this name only wraps a row.
+pub(super) fn is_param(name: &str) -> bool {
     matches!(name, "pytest.param" | "param")
 }
 

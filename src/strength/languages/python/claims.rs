@@ -225,7 +225,10 @@ impl<'a> Teller<'_, '_, 'a> {
         let raising = s.items.iter().filter_map(|i| oracles::raising(i.context_expr.as_call_expr()?, self.scope));
         let raising: Vec<Raising<'a>> = raising.collect();
         for expected in &raising {
-            let subject = s.body.last().map(|last| self.raiser(last)).unwrap_or_default();
+            // What is asserted after the call is not what raises.
+            let fails = expected.of.iter().any(|class| ["AssertionError", "Exception"].iter().any(|any| self.text(class).contains(any)));
+            let last = s.body.iter().rfind(|stmt| fails || !stmt.is_assert_stmt()).or(s.body.last());
+            let subject = last.map(|last| self.raiser(last)).unwrap_or_default();
             self.raises(expected, &subject);
         }
         let stopped = raising.iter().any(|r| r.word == "raises") || reach::suppresses(s, self.scope);
@@ -235,7 +238,10 @@ impl<'a> Teller<'_, '_, 'a> {
     /// The statement that is to raise, told without what its value is bound to.
     fn raiser(&self, stmt: &'a Stmt) -> String {
         match stmt {
-            Stmt::Expr(s) => self.text(&s.value),
+            Stmt::Expr(s) => match &*s.value {
+                Expr::Tuple(t) if t.elts.len() == 1 => self.text(&t.elts[0]),
+                value => self.text(value),
+            },
             Stmt::Assign(s) => self.text(&s.value),
             Stmt::Return(s) if s.value.is_some() => s.value.as_ref().map(|v| self.text(v)).unwrap_or_default(),
             Stmt::With(s) if s.body.len() == 1 => self.raiser(&s.body[0]),

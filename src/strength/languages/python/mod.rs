@@ -5,6 +5,7 @@ mod budget;
 mod cases;
 mod claims;
 mod collect;
+mod comprehensions;
 mod decode;
 mod depth;
 mod effort;
@@ -14,6 +15,7 @@ mod literal;
 mod machine;
 mod marks;
 mod names;
+mod noise;
 mod patches;
 mod paths;
 mod reducers;
@@ -72,8 +74,8 @@ fn with_tree<T: Default>(source: &str, read: impl Fn(&File<'_>, &[Stmt]) -> T) -
         let file = File::new(source, &[]);
         return Err(Unreadable { line: file.line(error.location.start()), says: error.error.to_string() });
     }
-    let file = File::new(source, parsed.tokens());
     let Some(tree) = parsed.syntax().as_module() else { return Ok(T::default()) };
+    let file = File::new(source, parsed.tokens()).quieted(&tree.body);
     Ok(read(&file, &tree.body))
 }
 

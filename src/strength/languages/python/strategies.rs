@@ -26,12 +26,19 @@ pub(super) fn strategy(expr: &Expr, scope: &Scope<'_, '_>) -> Strategy {
     match expr {
         Expr::BinOp(b) if b.op == Operator::BitOr => Strategy::one_of(vec![strategy(&b.left, scope), strategy(&b.right, scope)]),
         Expr::Call(call) => called(call, expr, scope),
+        Expr::If(either) => branches(&canonical(&either.test, scope), strategy(&either.body, scope), strategy(&either.orelse, scope)),
         Expr::Name(_) | Expr::Attribute(_) => match scope.enter(expr, |value, scope| strategy(value, scope)) {
             Some(strategy) => strategy,
             None => named(expr, scope),
         },
         _ => Strategy::Opaque(opaque(expr, scope)),
     }
+}
+
+/// One strategy or another, by a condition that is not known here.
+fn branches(test: &str, holds: Strategy, fails: Strategy) -> Strategy {
+    let arguments = vec![("test".to_owned(), Strategy::Value(test.to_owned())), ("then".to_owned(), holds), ("else".to_owned(), fails)];
+    Strategy::Call { name: Strategy::BRANCHES.to_owned(), arguments }
 }
 
 /// A dotted name of another module stays a name, so that linking can follow it.
@@ -114,10 +121,7 @@ fn known_call(name: &str, given: &Arguments, scope: &Scope<'_, '_>) -> Option<St
         ("none", []) => Some(one("None".to_owned())),
         ("nothing", []) => Some(Strategy::Finite(BTreeSet::new())),
         ("just", [value]) => Some(one(canonical(value, scope))),
-        ("sampled_from", _) => {
-            let list = cases(given.find_argument_value("elements", 0)?, scope);
-            list.rest.is_empty().then(|| Strategy::Finite(list.rows.into_iter().map(|r| r.whole).collect()))
-        }
+        ("sampled_from", _) => sampled(given.find_argument_value("elements", 0)?, scope),
         ("one_of", [Expr::List(l)]) => Some(Strategy::one_of(all(&l.elts))),
         ("one_of", [Expr::Tuple(t)]) => Some(Strategy::one_of(all(&t.elts))),
         ("one_of", parts) => Some(Strategy::one_of(all(parts))),
@@ -127,6 +131,16 @@ fn known_call(name: &str, given: &Arguments, scope: &Scope<'_, '_>) -> Option<St
         ("text" | "binary", _) => many(name, &[], given, scope),
         _ => Some(Strategy::Call { name: name.to_owned(), arguments: listed(given, scope)? }),
     }
+}
+
+/// The values of a list, or of one of two by a condition.
+fn sampled(elements: &Expr, scope: &Scope<'_, '_>) -> Option<Strategy> {
+    if let Expr::If(either) = elements {
+        scope.spend(1)?;
+        return Some(branches(&canonical(&either.test, scope), sampled(&either.body, scope)?, sampled(&either.orelse, scope)?));
+    }
+    let list = cases(elements, scope);
+    list.rest.is_empty().then(|| Strategy::Finite(list.rows.into_iter().map(|r| r.whole).collect()))
 }
 
 fn only(given: &Arguments, positions: usize, keywords: &[&str]) -> Option<()> {
@@ -185,17 +199,16 @@ fn many(what: &str, parts: &[&str], given: &Arguments, scope: &Scope<'_, '_>) ->
         Some(Some(Value::Int(n))) => Some(Some(n.to_u64()?)),
         Some(_) => None,
     };
-    let (min, max) = (size("min_size")?.unwrap_or(0), size("max_size")?);
+    let (min, max) = (size("min_size"), size("max_size"));
+    let told = |name: &str| (name == "min_size" && min.is_some()) || (name == "max_size" && max.is_some());
     let mut rest = BTreeMap::new();
-    for (name, value) in
-        named.iter().filter(|(name, _)| !parts.contains(&name.as_str()) && !matches!(name.as_str(), "min_size" | "max_size"))
-    {
+    for (name, value) in named.iter().filter(|(name, _)| !parts.contains(&name.as_str()) && !told(name)) {
         let text = opaque(value, scope);
         if !matches!((name.as_str(), text.as_str()), ("unique", "False") | ("unique_by", "None")) {
             rest.insert(name.clone(), text);
         }
     }
-    Some(Strategy::Many { what: what.to_owned(), of, min, max, rest })
+    Some(Strategy::Many { what: what.to_owned(), of, min: min.flatten().unwrap_or(0), max: max.flatten(), rest })
 }
 
 /// What a function of this file makes: the draws of a composite, or the strategies that it returns, and the rest of its body.
@@ -206,10 +219,9 @@ pub(super) fn made_by(def: &StmtFunctionDef, home: &Scope<'_, '_>) -> Option<Str
         return Some(leaf());
     }
     let composite = is_composite(def, home);
-    let mut finder =
-        Finder { draw: def.parameters.iter().next().filter(|_| composite).map(|p| p.name().as_str()), found: Vec::new(), depth: 0 };
+    let mut finder = Finder::new(def.parameters.iter().next().filter(|_| composite).map(|p| p.name().as_str()));
     def.body.iter().for_each(|s| finder.visit_stmt(s));
-    if finder.found.len() > DRAWS || home.spend(home.names.file.tokens(def.range).len()).is_none() {
+    if finder.found.len() + finder.chains.len() > DRAWS || home.spend(home.names.file.tokens(def.range).len()).is_none() {
         return None;
     }
     let own = own_layer(def);
@@ -218,8 +230,10 @@ pub(super) fn made_by(def: &StmtFunctionDef, home: &Scope<'_, '_>) -> Option<Str
     let label = if composite { "draw" } else { "return" };
     let mut arguments: Vec<(String, Strategy)> =
         finder.found.iter().enumerate().map(|(at, expr)| (format!("{label}[{at}]"), strategy(expr, &scope))).collect();
+    let chains = finder.chains.iter().enumerate();
+    arguments.extend(chains.map(|(at, expr)| (format!("part[{at}]"), strategy(expr, &scope))));
     home.names.close();
-    let holes: Vec<TextRange> = finder.found.iter().map(Ranged::range).collect();
+    let holes: Vec<TextRange> = finder.found.iter().chain(&finder.chains).map(Ranged::range).collect();
     let body: Vec<TextRange> = statements(&def.body).map(Stmt::range).collect();
     arguments.push(("body".to_owned(), Strategy::Value(home.names.file.sha256(&body, &holes)[..16].to_owned())));
     Some(Strategy::Call { name: name.to_owned(), arguments })
@@ -246,7 +260,7 @@ pub(super) fn is_composite(def: &StmtFunctionDef, scope: &Scope<'_, '_>) -> bool
 
 /// Whether a function, told by its own returns, makes strategies.
 pub(super) fn returns_strategy(def: &StmtFunctionDef, home: &Scope<'_, '_>) -> bool {
-    let mut finder = Finder { draw: None, found: Vec::new(), depth: 0 };
+    let mut finder = Finder::new(None);
     def.body.iter().for_each(|s| finder.visit_stmt(s));
     let own = own_layer(def);
     let scope = home.inside(&own);
@@ -261,7 +275,23 @@ pub(super) fn returns_strategy(def: &StmtFunctionDef, home: &Scope<'_, '_>) -> b
 struct Finder<'a> {
     draw: Option<&'a str>,
     found: Vec<&'a Expr>,
+    /// Alternatives `a() | b()` that stand elsewhere.
+    chains: Vec<&'a Expr>,
     depth: u32,
+}
+
+impl<'a> Finder<'a> {
+    fn new(draw: Option<&'a str>) -> Self {
+        Finder { draw, found: Vec::new(), chains: Vec::new(), depth: 0 }
+    }
+}
+
+/// Whether an expression is a choice between what calls make.
+fn is_choice(expr: &Expr) -> bool {
+    match expr {
+        Expr::BinOp(b) if b.op == Operator::BitOr => [&b.left, &b.right].into_iter().all(|side| side.is_call_expr() || is_choice(side)),
+        _ => false,
+    }
 }
 
 impl<'a> Visitor<'a> for Finder<'a> {
@@ -283,6 +313,10 @@ impl<'a> Visitor<'a> for Finder<'a> {
             && call.func.as_name_expr().is_some_and(|n| n.id.as_str() == draw)
         {
             self.found.extend(call.arguments.args.first());
+        }
+        let is_found = self.found.iter().any(|found| found.range().contains_range(expr.range()));
+        if !is_found && is_choice(expr) {
+            return self.chains.push(expr);
         }
         walk_expr(self, expr);
     }

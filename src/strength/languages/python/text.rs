@@ -2,17 +2,21 @@
 
 use std::fmt::Write as _;
 
+use ruff_python_ast::Stmt;
 use ruff_python_ast::token::{Token, TokenKind};
 use ruff_text_size::{Ranged as _, TextRange, TextSize};
 use sha2::{Digest as _, Sha256};
 
 use crate::digest;
+use crate::strength::languages::python::noise::noise;
 
 /// A parsed file's text.
 pub(super) struct File<'a> {
     source: &'a str,
     tokens: &'a [Token],
     starts: Vec<u32>,
+    /// Where tokens start that say nothing, sorted.
+    noise: Vec<TextSize>,
 }
 
 impl<'a> File<'a> {
@@ -20,7 +24,13 @@ impl<'a> File<'a> {
     pub(super) fn new(source: &'a str, tokens: &'a [Token]) -> Self {
         let ends = source.bytes().enumerate().filter(|(_, b)| *b == b'\n');
         let starts = ends.map(|(at, _)| u32::try_from(at).unwrap_or(u32::MAX)).collect();
-        File { source, tokens, starts }
+        File { source, tokens, starts, noise: Vec::new() }
+    }
+
+    /// The same file, with what its statements tell of tokens that say nothing.
+    pub(super) fn quieted(mut self, body: &[Stmt]) -> Self {
+        self.noise = noise(self.tokens, self.source, body);
+        self
     }
 
     /// 1-based line of an offset.
@@ -82,6 +92,9 @@ impl<'a> File<'a> {
                 continue;
             }
             inside = None;
+            if self.noise.binary_search(&token.start()).is_ok() {
+                continue;
+            }
             match token.kind() {
                 TokenKind::Comment | TokenKind::NonLogicalNewline => {}
                 TokenKind::Newline => each(";"),

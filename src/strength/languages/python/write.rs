@@ -27,6 +27,24 @@ impl Local {
     pub(super) fn new(text: String, value: &Expr) -> Self {
         Local { text, tight: tightness(value) }
     }
+
+    /// As of a text alone: what is not one literal, name or bracketed whole is put in parentheses where that could matter.
+    pub(super) fn of_text(text: String) -> Self {
+        let loose = text.starts_with(['-', '+', '~']) || text.starts_with("lambda") || text.contains(' ') && !is_closed(&text);
+        Local { text, tight: if loose { LAMBDA } else { ATOM } }
+    }
+}
+
+/// Whether brackets or quotes stand around the whole of a text and nowhere else inside.
+fn is_closed(text: &str) -> bool {
+    let inside = text.get(1..text.len().saturating_sub(1)).unwrap_or_default();
+    match (text.chars().next(), text.chars().last()) {
+        (Some('('), Some(')')) => !inside.contains(['(', ')']),
+        (Some('['), Some(']')) => !inside.contains(['[', ']']),
+        (Some('{'), Some('}')) => !inside.contains(['{', '}']),
+        (Some('\''), Some('\'')) => !inside.contains('\''),
+        _ => false,
+    }
 }
 
 /// Longest text that one expression gets; what is longer is told by its hash.

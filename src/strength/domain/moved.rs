@@ -1,0 +1,79 @@
+//! Owns whether two canonical texts differ only in the modules that names are imported from.
+
+/// Whether two texts are equal but for the modules before their names. A package may become one whose name starts alike.
+pub(super) fn is_same(one: &str, other: &str) -> bool {
+    if one == other {
+        return true;
+    }
+    let (one, other) = (parts(one), parts(other));
+    one.len() == other.len() && one.iter().zip(&other).all(|(a, b)| a == b || is_same_name(a, b))
+}
+
+/// `pack.old.Name` and `pack.new.Name`, `pack.Name` and `packs.Name`.
+fn is_same_name(one: &str, other: &str) -> bool {
+    let (Some((from, name)), Some((now_from, now))) = (one.rsplit_once('.'), other.rsplit_once('.')) else { return false };
+    let dotted = |text: &str| text.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    let root = |from: &'_ str| from.split('.').next().unwrap_or_default().to_owned();
+    let (was, is) = (root(from), root(now_from));
+    name == now
+        && dotted(one)
+        && dotted(other)
+        && (was == is || (was.len().min(is.len()) > 3 && (was.starts_with(&is) || is.starts_with(&was))))
+}
+
+/// A text cut into dotted names, strings, and everything else character by character; space is dropped.
+fn parts(text: &str) -> Vec<&str> {
+    let (mut parts, mut rest) = (Vec::new(), text);
+    while let Some(first) = rest.chars().next() {
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        let length = match first {
+            '\'' | '"' => quoted(rest),
+            c if is_word(c) => rest.find(|c: char| !is_word(c) && c != '.').unwrap_or(rest.len()),
+            c => c.len_utf8(),
+        };
+        let (part, after) = rest.split_at(length);
+        if !part.trim().is_empty() {
+            parts.push(part);
+        }
+        rest = after;
+    }
+    parts
+}
+
+/// Length of the string that a text starts with.
+fn quoted(text: &str) -> usize {
+    let quote = text.chars().next();
+    let mut escaped = false;
+    let end = text.char_indices().skip(1).find(|(_, c)| {
+        let closes = !escaped && Some(*c) == quote;
+        escaped = !escaped && *c == '\\';
+        closes
+    });
+    end.map_or(text.len(), |(at, c)| at + c.len_utf8())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_same;
+
+    #[test]
+    fn a_name_is_the_same_from_another_module_of_its_package() {
+        for (one, other) in [
+            ("cattr.Converter", "cattrs.Converter"),
+            ("(pack.old.List, 'pack.old.List')", "(pack.new.List, 'pack.old.List')"),
+            ("pack._make.fields(C).a", "pack.fields(C).a"),
+        ] {
+            assert!(is_same(one, other), "{one} {other}");
+        }
+        for (one, other) in [
+            ("pack.Real", "pack.Fake"),
+            ("pack.Real", "fakes.Real"),
+            ("Real", "pack.Real"),
+            ("'pack.old.List'", "'pack.new.List'"),
+            ("1.5", "2.5"),
+            ("f(pack.A)", "f(pack.A, 1)"),
+        ] {
+            assert!(!is_same(one, other), "{one} {other}");
+        }
+    }
+}
