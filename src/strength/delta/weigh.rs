@@ -111,9 +111,9 @@ fn same(base: &Oracle, patch: &Oracle, names: &Names<'_>) -> bool {
         && base.kind != Kind::Either
         && base.slack == patch.slack
         && base.pattern == patch.pattern
-        && views(patch).iter().any(|p| {
-            names.may_be_alike(&base.subject, &p.subject) && names.may_be_alike(&base.expected, &p.expected) && as_told(base, p)
-        })
+        && views(patch)
+            .iter()
+            .any(|p| names.may_be_alike(&base.subject, &p.subject) && names.may_be_alike(&base.expected, &p.expected) && as_told(base, p))
 }
 
 /// A condition on two computed values is about either of them.
