@@ -155,7 +155,7 @@ impl Warmer {
             if ward.is_touched(&seen.touched) {
                 self.warm(ward);
             }
-            ward.saved(&seen.touched, &mut self.reader);
+            self.guarded(ward, |ward, reader| ward.saved(&seen.touched, reader));
         }
         self.wards = wards;
         self.watch();
@@ -180,9 +180,21 @@ impl Warmer {
         if !self.reader.shared.store.remembers() {
             self.reader.ready.clear();
         }
-        ward.warm(&mut self.reader);
-        self.reader.rest();
-        merges::judge(ward, &self.reader.shared);
+        self.guarded(ward, |ward, reader| {
+            ward.warm(reader);
+            reader.rest();
+            merges::judge(ward, &reader.shared);
+        });
+    }
+
+    /// Works on a repository. A panic costs that repository its warmth, and nobody else anything.
+    fn guarded(&mut self, ward: &mut Ward, work: impl FnOnce(&mut Ward, &mut Reader)) {
+        let reader = &mut self.reader;
+        if panic::catch_unwind(AssertUnwindSafe(|| work(ward, reader))).is_err() {
+            reader.shared.log.say(&format!("reading ahead in {} panicked", ward.name()));
+            ward.give_up();
+            lock(&reader.shared.merges).remove(&ward.known);
+        }
     }
 
     fn watch(&mut self) {
