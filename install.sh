@@ -11,7 +11,7 @@ Builds seedgate (release, with the locked dependencies) and installs it as DIR/b
   --prefix DIR   where to install; default: $SEEDGATE_PREFIX, else $HOME/.local
   -h, --help     this text
 
-Needs git 2.30 or newer, cargo of Rust 1.95 or newer, and a C compiler and linker (for libgit2 and SQLite, which are built in).
+Needs git 2.30 or newer, cargo of Rust 1.95 or newer, and a C compiler and linker (for libgit2 and zlib, which are built in).
 Exit codes: 0 installed, 64 usage, 69 something it needs is missing, otherwise what cargo ended with.
 TXT
 }
@@ -64,12 +64,18 @@ cargo_version=$("$cargo" --version) || stop 69 "$cargo does not run"
 cargo_version=${cargo_version#cargo }; cargo_version=${cargo_version%% *}
 at_least "$cargo_version" 1.95 || stop 69 "cargo is $cargo_version; seedgate needs Rust 1.95 or newer (rustup update)"
 command -v cc >/dev/null 2>&1 || command -v gcc >/dev/null 2>&1 || command -v clang >/dev/null 2>&1 ||
-  stop 69 "a C compiler is missing (cc, gcc or clang): libgit2 and SQLite are built from source"
+  stop 69 "a C compiler is missing (cc, gcc or clang): libgit2 and zlib are built from source"
 
 say "building with $("$cargo" --version) in $PWD (some minutes the first time)"
 target=${CARGO_TARGET_DIR:-$PWD/target}
 case $target in /*) ;; *) target=$PWD/$target ;; esac
-"$cargo" build --locked --release --bin seedgate --target-dir "$target"
+build() { "$cargo" rustc --locked --release --bin seedgate --target-dir "$target" -- "$@"; }
+# A hook starts at every commit, so the program is linked statically where that can be: half of its start is finding shared libraries.
+case $("$cargo" --version --verbose) in
+  *"host: "*-linux-gnu*)
+    build -C target-feature=+crt-static -C relocation-model=static || { say "no static libraries here: linking with shared ones"; build; } ;;
+  *) build ;;
+esac
 
 bin=$prefix/bin
 mkdir -p "$bin"

@@ -3,8 +3,9 @@
 
     python3 benches/hook.py --seedgate target/release/seedgate [--files 1000 10000 100000] [--no-peers] [--json OUT]
 
-Compared: no hook, an empty compiled program, `sh` with `git diff --cached --name-only`, Seedgate with and without its daemon, and
-prek and pre-commit from PyPI with one local hook that does nothing. Quote the ratios of one run, not its milliseconds.
+Compared: no hook, an empty compiled program alone and behind Seedgate's own sh shim, `sh` with `git diff --cached --name-only`, Seedgate
+with and without its daemon, and prek and pre-commit from PyPI with one local hook that does nothing. Quote the ratios of one run, not its
+milliseconds. Without --seedgate the program is built and linked as install.sh does it.
 """
 import argparse
 import os
@@ -45,6 +46,12 @@ def noop():
     source.write_text("fn main() {}\n")
     subprocess.run(["rustc", "-O", "-C", "target-feature=+crt-static", "-o", program, source], check=True)
     return program
+
+
+def built():
+    """The program as install.sh builds and installs it."""
+    subprocess.run([TOP / "install.sh", "--prefix", WORK / "installed"], check=True, stdout=subprocess.DEVNULL)
+    return WORK / "installed" / "bin" / "seedgate"
 
 
 def repository(folder, files, env):
@@ -106,6 +113,8 @@ def variants(folder, args, tools, env):
     seedgate = installed(folder, "seedgate", [args.seedgate, "init"], off)
     sampling.run(["git", "add", "-A"], env, folder)
     sampling.run(["git", "-c", f"core.hooksPath={places['none'][0]}", "commit", "-q", "--allow-empty", "-m", "init"], env, folder)
+    shim = (seedgate / "pre-commit").read_text()
+    places["noop behind sh"] = (hooks(folder, "shim", script=shim.replace(str(args.seedgate), str(args.noop))), env)
     places["seedgate"] = (seedgate, on)
     places["seedgate, no daemon"] = (seedgate, off)
     count = iter(range(1, 1_000_000))
@@ -127,7 +136,8 @@ def goals(files, rows):
         return rows[name]["added"] / rows[peer]["added"] if rows[peer]["added"] > 0 else float("inf")
 
     most = 1.6 if files <= 1_000 else 1.5
-    yield sampling.goal(f"{files} files: seedgate / noop", ratio("seedgate", "noop"), most)
+    yield sampling.goal(f"{files} files: seedgate / noop, both behind sh", ratio("seedgate", "noop behind sh"), most)
+    yield sampling.goal(f"{files} files: seedgate behind sh / noop", ratio("seedgate", "noop"), 2.2)
     yield sampling.goal(f"{files} files: seedgate without daemon / sh + git diff", ratio("seedgate, no daemon", "sh + git diff"), 1.25)
     for name, most in (("prek", 0.15), ("pre-commit", 0.02)):
         if name in rows:
@@ -136,13 +146,13 @@ def goals(files, rows):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seedgate", type=pathlib.Path, default=TOP / "target" / "release" / "seedgate")
+    parser.add_argument("--seedgate", type=pathlib.Path, help="the program (default: build one)")
     parser.add_argument("--files", type=int, nargs="+", default=[1_000, 10_000, 100_000])
     parser.add_argument("--rounds", type=int, help="rounds at every size (default 41, 31, 15)")
     parser.add_argument("--no-peers", action="store_true", help="leave prek and pre-commit out")
     parser.add_argument("--json", metavar="OUT")
     args = parser.parse_args()
-    args.seedgate, args.noop = args.seedgate.resolve(), noop()
+    args.seedgate, args.noop = (args.seedgate or built()).resolve(), noop()
     result = {"schema": "seedgate.bench/1", "hook": {}, "goals": []}
     scratch = pathlib.Path(tempfile.mkdtemp(prefix="seedgate-hook-"))
     env = sampling.environment(str(scratch / "home"))

@@ -17,9 +17,9 @@ def environment(home):
     return {**kept, **folders, **who, "HOME": home, "LC_ALL": "C", "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_TERMINAL_PROMPT": "0"}
 
 
-def run(command, env, cwd=None, **more):
+def run(command, env, cwd=None, codes=(0,), **more):
     done = subprocess.run(command, env=env, cwd=cwd, capture_output=True, text=True, **more)
-    if done.returncode:
+    if done.returncode not in codes:
         raise SystemExit(f"{command} in {cwd}: exit {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout
 

@@ -52,9 +52,24 @@ impl FolderDigest {
     }
 }
 
+/// SHA-256 of bytes.
+pub fn sha256(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
+}
+
 /// SHA-256 of bytes, lower-case hex.
 pub fn sha256_hex(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
+    hex(&sha256(bytes))
+}
+
+/// SHA-256 of bytes that come in pieces, lower-case hex.
+///
+/// # Errors
+/// What `pour` says.
+pub fn sha256_poured<E>(pour: impl FnOnce(&mut dyn FnMut(&[u8])) -> Result<(), E>) -> Result<String, E> {
+    let mut sum = Sha256::new();
+    pour(&mut |piece| sum.update(piece))?;
+    Ok(hex(&sum.finalize()))
 }
 
 fn hex(bytes: &[u8]) -> String {

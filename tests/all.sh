@@ -38,11 +38,11 @@ status=${PIPESTATUS[0]}
 counts=$(awk '/^test result:/ {p += $4; f += $6} END {print p + 0, f + 0}' "$out/tests")
 tally ${counts% *} ${counts#* } "$status" tests
 
-step "release build" cargo build --locked --release --quiet
+step "release build and installation" ./install.sh --prefix "$out/installed"
 
 if [ -d "${SEEDGATE_CASES:-}" ]; then
   echo "== cases"
-  OUT=$out/cases bash "$SEEDGATE_CASES/run-all.sh" target/release 2>&1 | tee "$out/cases.txt"
+  OUT=$out/cases bash "$SEEDGATE_CASES/run-all.sh" "$out/installed/bin" 2>&1 | tee "$out/cases.txt"
   status=${PIPESTATUS[0]}
   counts=$(awk '/^[0-9]+ passed, [0-9]+ failed/ {p = $1; f = $3} END {print p + 0, f + 0}' "$out/cases.txt")
   tally ${counts% *} ${counts#* } "$status" cases
@@ -56,7 +56,7 @@ if [ -d "${SEEDGATE_BATTERY:-}" ]; then
   only=${SEEDGATE_BATTERY_ONLY:-$(python3 tests/battery.py "$SEEDGATE_BATTERY/cases")}
   set -f
   # shellcheck disable=SC2086
-  python3 "$SEEDGATE_BATTERY/run-battery.py" --seedgate target/release/seedgate --quiet --json "$out/battery.json" $(printf -- '--only %s ' $only)
+  python3 "$SEEDGATE_BATTERY/run-battery.py" --seedgate "$out/installed/bin/seedgate" --quiet --json "$out/battery.json" $(printf -- '--only %s ' $only)
   status=$?
   set +f
   counts=$(python3 tests/battery.py --count "$out/battery.json")

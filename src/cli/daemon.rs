@@ -105,7 +105,7 @@ fn status(json: bool) -> Result<Exit, DaemonError> {
     let text = match (&status, json) {
         (_, true) => report::json(&json!({ "schema": "seedgate.daemon_status/1", "running": status.is_some(), "daemon": status })),
         (Some(status), false) => lines(status),
-        (None, false) => "not running; the next hook starts it\n".into(),
+        (None, false) => "not running; the next hook that has facts to compute starts it\n".into(),
     };
     report::out(&text);
     Ok(exit)

@@ -60,7 +60,7 @@ const STEPS: &[Act] = &[
     Write("tests/test_price.py", TESTS),
     Run { line: &["git", "add", "."], exit: 0, says: &[] },
     Run { line: &["git", "commit", "--quiet", "-m", "clamp prices"], exit: 0, says: &[] },
-    Say("A project with a property of three inputs and a test of two assertions. The hooks go in; what is older than they is not judged."),
+    Say("A project with a property of three inputs and a test of two assertions. The hooks go in; what is older than them is not judged."),
     Run { line: &["seedgate", "init"], exit: 0, says: &["seedgate: installed in", "pre-push"] },
     Run { line: &["git", "add", "."], exit: 0, says: &[] },
     Run { line: &["git", "commit", "--quiet", "-m", "policy of seedgate"], exit: 0, says: &[] },

@@ -29,9 +29,20 @@ fn named(name: &str) -> Result<HookName, String> {
         .ok_or_else(|| format!("seedgate stands in {}", HookName::ALL.map(HookName::name).join(", ")))
 }
 
+/// Answers what the installed hooks ask. They ask at every commit, so the command line of all the other commands is not built first.
+pub(super) fn at_once(args: &[OsString]) -> Option<u8> {
+    let [_, command, name, ..] = args else { return None };
+    let hook = named(name.to_str()?).ok().filter(|_| command == "hook")?;
+    Some(exit_of(hook))
+}
+
 /// Judges, and answers the exit code that git understands.
 pub(super) fn run(args: &Args) -> u8 {
-    let exit = judge(args.hook).unwrap_or_else(|failure| {
+    exit_of(args.hook)
+}
+
+fn exit_of(hook: HookName) -> u8 {
+    let exit = judge(hook).unwrap_or_else(|failure| {
         report::fault(&failure.says);
         failure.exit
     });

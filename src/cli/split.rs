@@ -44,7 +44,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let request = request(args)?;
     let repo = open()?;
     let facts = Facts::cold();
-    let done = split::split(&repo, &Judge::new(&repo, &facts)?, &request)?;
+    let done = split::split(&repo, &Judge::new(&repo, &facts), &request)?;
     let verdict = Outcome { judgements: done.judgements, facts: facts.counts(), distrusted: false };
     let text = if args.json {
         report::json(&report::verdict_json(&verdict))

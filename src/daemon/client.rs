@@ -74,29 +74,22 @@ impl Warm {
         Facts::layered(Memo::of_user(), daemon).audited(audit)
     }
 
-    /// After the verdict is out: writes the memo, and shows the daemon a sign of life or starts one. Answers what the user should
-    /// know, in one line.
+    /// After the verdict is out: writes the memo, and starts a daemon where one is missing and would have saved work. Answers what
+    /// the user should know, in one line.
     pub fn finish(self, facts: &Facts) -> Option<String> {
         facts.flush();
-        self.wishes.asks().then(|| self.greet()).flatten()
+        self.wishes.asks().then(|| self.follow_up(facts.counts().cold > 0)).flatten()
     }
 
-    fn greet(&self) -> Option<String> {
-        let mut link = lock(&self.link);
-        if matches!(*link, Link::Untried) {
-            *link = open(HURRY);
-            if let Link::Open(line, _) = &mut *link {
-                // A sign of life is not worth a word when it fails.
-                let _ = line.facts(Some(&self.known), &[]);
-            }
-        }
-        let (start, note) = match &*link {
+    fn follow_up(&self, computed: bool) -> Option<String> {
+        let (start, note) = match &*lock(&self.link) {
             Link::Broken(broken) => (broken.is_stale(), Some(format!("the daemon {broken}; the verdict was reached without it"))),
             Link::Absent => (true, None),
-            Link::Untried | Link::Open(..) | Link::Left => (false, None),
+            // Nothing was asked, so nobody is talked to: a commit of production files alone costs the same with a daemon and without.
+            Link::Untried => (!is_there(), None),
+            Link::Open(..) | Link::Left => (false, None),
         };
-        drop(link);
-        if !(start && self.wishes.starts()) {
+        if !(start && self.wishes.starts(computed)) {
             return note;
         }
         match start::spawn(Some(&self.known), false) {
@@ -142,6 +135,11 @@ impl Batch for Ask {
     }
 }
 
+/// Whether a daemon seems to be there, without asking it.
+fn is_there() -> bool {
+    Place::find(false).is_ok_and(|place| system::identity(&place.socket()).is_some())
+}
+
 /// One attempt. That nothing is there is no surprise; anything else is.
 fn open(patience: Patience) -> Link {
     let Ok(place) = Place::find(false) else { return Link::Absent };
@@ -173,13 +171,13 @@ pub struct Aid {
 pub fn aid(repo: &Repo) -> Aid {
     let warm = Warm::of(repo);
     let none = |says: String| Aid { says, merges: Vec::new() };
-    if !warm.wishes.asks() {
-        return none("not asked here: SEEDGATE_DAEMON is off, this is CI, or the repository lies in a temporary folder".into());
+    if let Some(why) = warm.wishes.why_not() {
+        return none(format!("not asked here: {why}"));
     }
     let place = warm.known.top.as_ref().unwrap_or(&warm.known.git_dir).to_path().map(|place| folder::shown(&place));
     let asked = with(|line| Ok((line.status()?, line.merges(&warm.known)?)));
     match asked {
-        Ok(None) => none("not running; the next hook starts it".into()),
+        Ok(None) => none("not running; the next hook that has facts to compute starts it".into()),
         Err(error) => none(format!("{error}; verdicts are reached without it").replacen("the daemon ", "", 1)),
         Ok(Some((status, merges))) => {
             let warmth = status.repositories.iter().find(|warmth| Some(&warmth.place) == place.as_ref());

@@ -76,7 +76,7 @@ fn verdict(repo: &Repo, base: &Oid, head: &Oid, shared: &Shared) -> Result<Optio
         return Ok(None);
     }
     let facts = Facts::layered(Memo::of_user(), None);
-    let judge = Judge::new(repo, &facts)?;
+    let judge = Judge::new(repo, &facts);
     let (mut exit, mut rules) = (Exit::Clear, Vec::new());
     for commit in &commits {
         shared.step_aside(QUIET);

@@ -11,6 +11,7 @@ mod shared;
 mod store;
 mod system;
 mod talk;
+pub mod vigil;
 mod warm;
 mod watch;
 pub mod wire;

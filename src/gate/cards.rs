@@ -52,11 +52,7 @@ impl Source for View<'_> {
         if entry.mode == Mode::Gitlink {
             return Ok(None);
         }
-        let fact = self.facts.get(Question::Sha256, &entry.oid, &|| self.tree.blob(&entry.oid, FIXTURE_CAP)).map_err(|e| e.of(path))?;
-        Ok(match fact {
-            Fact::Sha256(hex) => Some(hex),
-            _ => None,
-        })
+        Ok(Some(self.facts.sha256(self.tree, &entry.oid, FIXTURE_CAP).map_err(|e| e.of(path))?))
     }
 
     fn is_fixture(&self, path: &RepoPath) -> bool {
@@ -183,7 +179,7 @@ pub(super) fn three_way(base: &Carded, one: Carded, two: Carded) -> Vec<Carded> 
 
 fn same(one: Option<&&Card>, two: Option<&&Card>) -> bool {
     match (one, two) {
-        (Some(one), Some(two)) => one.to_json() == two.to_json() && one.body_sha256 == two.body_sha256,
+        (Some(one), Some(two)) => one.measures_as(two),
         (None, None) => true,
         _ => false,
     }

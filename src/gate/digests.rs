@@ -8,7 +8,7 @@ use std::thread;
 use crate::digest::{self, FolderDigest};
 use crate::gate::GateError;
 use crate::gate::cards::FIXTURE_CAP;
-use crate::gate::facts::{Fact, Facts, Question};
+use crate::gate::facts::{Facts, Question};
 use crate::repo::{Environment, Repo};
 use crate::tree::{Entry, Oid, RepoPath, Tree};
 
@@ -49,9 +49,5 @@ fn sums(environment: &Environment, facts: &Facts, blobs: &[&(RepoPath, Entry)]) 
 }
 
 fn sum(store: &dyn Tree, facts: &Facts, path: &RepoPath, oid: &Oid) -> Result<(Oid, String), GateError> {
-    let fact = facts.get(Question::Sha256, oid, &|| store.blob(oid, FIXTURE_CAP)).map_err(|error| error.of(path))?;
-    let Fact::Sha256(sha256) = fact else {
-        return Err(crate::tree::TreeError::Store(format!("{path}: its digest was answered with something else")).into());
-    };
-    Ok((oid.clone(), sha256))
+    Ok((oid.clone(), facts.sha256(store, oid, FIXTURE_CAP).map_err(|error| error.of(path))?))
 }

@@ -17,7 +17,7 @@ use crate::gate::facts::generations::Generations;
 use crate::gate::facts::memo::Memo;
 use crate::gate::facts::seal::Sealed;
 use crate::strength::languages::{Language, Module, Unreadable};
-use crate::tree::{Oid, TreeError};
+use crate::tree::{Oid, Tree, TreeError};
 
 /// What is asked of a blob. With the engine id and the blob id it is the whole key: a fact never goes stale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -141,6 +141,13 @@ impl Facts {
         Facts { layers: Mutex::new(layers), audit: Audit::default(), dice: RandomState::new() }
     }
 
+    /// The same with at most so many facts in memory: for work that goes through many blobs and comes back to few.
+    #[must_use]
+    pub fn holding(mut self, most: usize) -> Self {
+        self.layers.get_mut().unwrap_or_else(PoisonError::into_inner).memory = Generations::new(most);
+        self
+    }
+
     /// The same with another share of answers computed again.
     #[must_use]
     pub fn audited(mut self, audit: Audit) -> Self {
@@ -158,13 +165,28 @@ impl Facts {
     /// # Errors
     /// What `read` says: an error is never kept as a fact.
     pub fn get(&self, question: Question, oid: &Oid, read: &dyn Fn() -> Result<Vec<u8>, TreeError>) -> Result<Fact, TreeError> {
-        let key = (question, oid.clone());
+        self.answer((question, oid.clone()), &|| Ok(compute(question, &read()?)))
+    }
+
+    /// SHA-256 of a blob of a tree, at most `cap` bytes of it; it is never held as a whole.
+    ///
+    /// # Errors
+    /// When the blob cannot be read.
+    pub fn sha256(&self, tree: &dyn Tree, oid: &Oid, cap: u64) -> Result<String, TreeError> {
+        let compute = || Ok(Fact::Sha256(digest::sha256_poured(|into| tree.pour(oid, cap, into))?));
+        match self.answer((Question::Sha256, oid.clone()), &compute)? {
+            Fact::Sha256(hex) => Ok(hex),
+            Fact::Module(_) | Fact::Unreadable(_) => Err(TreeError::Store(format!("{oid}: its digest was answered with something else"))),
+        }
+    }
+
+    fn answer(&self, key: Key, compute: &dyn Fn() -> Result<Fact, TreeError>) -> Result<Fact, TreeError> {
         let known = self.layers().known(&key);
         match known {
-            Some(held) if held.from != From::Known && self.is_audited(&key) => Ok(self.check(key, &held.fact, &read()?)),
+            Some(held) if held.from != From::Known && self.is_audited(&key) => Ok(self.check(key, &held.fact, compute()?)),
             Some(held) => Ok(held.fact),
             None => {
-                let fact = compute(question, &read()?);
+                let fact = compute()?;
                 self.layers().computed(key, &fact);
                 Ok(fact)
             }
@@ -191,9 +213,8 @@ impl Facts {
         self.audit == Audit::All || self.dice.hash_one(key).is_multiple_of(64)
     }
 
-    /// Computes a fact again. When it differs, no outer layer is asked any more.
-    fn check(&self, key: Key, said: &Fact, bytes: &[u8]) -> Fact {
-        let fact = compute(key.0, bytes);
+    /// Holds a fact against what was computed again. When it differs, no outer layer is asked any more.
+    fn check(&self, key: Key, said: &Fact, fact: Fact) -> Fact {
         if fact != *said {
             self.layers().distrust(key);
         }

@@ -29,8 +29,8 @@ pub(super) struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// One finding per fixture that drifted. `links` are the symlinks to look through.
-    pub(super) fn drifts(&self, links: &[(RepoPath, Entry)], twins: &Twins<'_>) -> Result<Vec<Finding>, GateError> {
+    /// One finding per fixture that drifted. `links` are the symlinks to look through; `twins` is there where case does not count.
+    pub(super) fn drifts(&self, links: &[(RepoPath, Entry)], twins: Option<&Twins<'_>>) -> Result<Vec<Finding>, GateError> {
         let mut findings = Vec::new();
         for change in self.own.iter().filter(|change| self.base.is_fixture(&change.path)) {
             if change.old.is_some() && !is_mode_only(change) && !self.is_followed(change) {
@@ -40,6 +40,7 @@ impl Search<'_> {
         for (link, through) in self.moved_links(links)? {
             findings.push(self.linked(&link, &through)?);
         }
+        let Some(twins) = twins else { return Ok(findings) };
         for change in self.own.iter().filter(|change| change.old.is_none()) {
             for (twin, entry) in twins(&change.path).map_err(|e| e.of(&change.path))? {
                 let same_bytes = change.new.as_ref().is_some_and(|new| new.oid == entry.oid);

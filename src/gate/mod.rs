@@ -1,6 +1,7 @@
 //! Owns judging: facts from wherever they are warm, and the verdict made of them.
 
 pub mod ahead;
+pub mod audit;
 pub mod candidate;
 mod cards;
 pub mod digests;
@@ -10,6 +11,7 @@ pub mod folder;
 mod harness;
 pub mod inventory;
 pub mod judge;
+mod levels;
 pub mod overview;
 mod policy;
 pub mod run;

@@ -40,7 +40,7 @@ pub(super) fn caller() -> Caller {
 
 /// A process's arguments, and whether its program file is named git whatever the arguments say.
 fn arguments(pid: u32) -> Option<(Vec<Vec<u8>>, bool)> {
-    let mut bytes = Vec::new();
+    let mut bytes = Vec::with_capacity(4096);
     File::open(format!("/proc/{pid}/cmdline")).ok()?.take(ARGUMENTS).read_to_end(&mut bytes).ok()?;
     let arguments = bytes.strip_suffix(&[0]).unwrap_or(&bytes).split(|b| *b == 0).map(<[u8]>::to_vec).collect();
     let is_git = std::fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|file| file.file_name().is_some_and(|name| name == "git"));

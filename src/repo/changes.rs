@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-use super::folder::{Item, Items, order};
+use super::folder::{Folder, Item, order};
 use super::id::Id;
 use super::store::Store;
 use crate::tree::{Change, Entry, Oid, RepoPath, TreeError};
@@ -138,20 +138,29 @@ pub(super) fn entry_of(item: Item<'_>) -> Option<Entry> {
 /// One tree's bytes, with its name for complaints.
 pub(super) struct Side {
     id: Option<Id>,
-    bytes: Rc<[u8]>,
-    width: usize,
+    folder: Rc<Folder>,
 }
 
 impl Side {
     /// Reads a tree; `None` is the empty one.
     pub(super) fn read(store: &Store, id: Option<&Id>) -> Result<Self, TreeError> {
-        let bytes = id.map_or_else(|| Ok(Rc::from([])), |id| store.tree(id))?;
-        Ok(Side { id: id.copied(), bytes, width: store.format.width() })
+        let empty = || Rc::new(Folder::new(Vec::new(), store.format.width()));
+        let folder = id.map_or_else(|| Ok(empty()), |id| store.tree(id))?;
+        Ok(Side { id: id.copied(), folder })
     }
 
     /// Its entries.
     pub(super) fn items(&self) -> impl Iterator<Item = Result<Item<'_>, TreeError>> {
-        let name = move || self.id.map_or_else(String::new, |id| Oid::from(id).to_string());
-        Items::new(&self.bytes, self.width).map(move |item| item.map_err(|fault| TreeError::Store(format!("tree {} has {fault}", name()))))
+        self.folder.items().map(|item| item.map_err(|fault| self.unfit(fault)))
+    }
+
+    /// The entry of a name, as a folder or as anything else.
+    pub(super) fn find(&self, name: &[u8], folder: bool) -> Result<Option<Item<'_>>, TreeError> {
+        self.folder.find(name, folder).map_err(|fault| self.unfit(fault))
+    }
+
+    fn unfit(&self, fault: &str) -> TreeError {
+        let name = self.id.map_or_else(String::new, |id| Oid::from(id).to_string());
+        TreeError::Store(format!("tree {name} has {fault}"))
     }
 }

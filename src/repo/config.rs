@@ -1,27 +1,34 @@
 //! Owns asking git's configuration.
 
+use std::ffi::OsString;
+
 use git2::{ConfigLevel, ErrorCode, Repository};
 
 use super::{Repo, RepoError};
 
-/// Variables with which git was given other settings than its files hold, which libgit2 does not read.
-const OUTSIDE: &[&str] = &["GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT"];
 /// Variables that change which files beyond the repository's own count.
 const FILES: &[&str] = &["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"];
 
 /// A boolean; `None` when unset.
 pub(super) fn boolean(repo: &Repo, key: &str) -> Result<Option<bool>, RepoError> {
-    let told = |names: &[&str]| names.iter().any(|name| repo.environment.git.iter().any(|(known, _)| known == name));
-    if let Some(library) = repo.store.library.as_ref().filter(|_| !told(OUTSIDE)) {
+    let variables = &repo.environment.git;
+    if let Some(library) = repo.store.library.as_ref().filter(|_| !variables.iter().any(|variable| may_set(variable, key))) {
         if let Some(own) = own(library, key)? {
             return Ok(Some(own));
         }
-        if !told(FILES) {
+        if !variables.iter().any(|(name, _)| FILES.contains(&name.as_str())) {
             return optional(library.config()?.snapshot()?.get_bool(key));
         }
     }
     let answer = repo.store.git()?.run(&["config", "--type=bool", "--get", key], None)?.found()?;
     Ok(answer.map(|text| text.trim_ascii() == b"true"))
+}
+
+/// Whether a variable may give git a setting that its files do not hold (`git -c`), which libgit2 does not read: it names the key, or a file.
+fn may_set((name, value): &(String, OsString), key: &str) -> bool {
+    let value = value.to_string_lossy().to_ascii_lowercase();
+    let last = key.rsplit('.').next().unwrap_or(key).to_ascii_lowercase();
+    (name == "GIT_CONFIG_PARAMETERS" || name.starts_with("GIT_CONFIG_KEY_")) && (value.contains(&last) || value.contains("include"))
 }
 
 /// What the repository itself says, which no file beyond it overrules.

@@ -1,5 +1,6 @@
 //! Owns the bytes of one git tree object: its entries, and what makes it fit to be read.
 
+use std::cell::OnceCell;
 use std::cmp::Ordering;
 
 use super::id::Id;
@@ -34,6 +35,52 @@ fn next_byte((name, folder): (&[u8], bool), at: usize) -> Option<u8> {
     name.get(at).copied().or(folder.then_some(b'/'))
 }
 
+/// A tree object that is kept for reading.
+pub(super) struct Folder {
+    bytes: Vec<u8>,
+    width: usize,
+    /// Where each entry starts, once one was looked for.
+    starts: OnceCell<Vec<usize>>,
+}
+
+impl Folder {
+    /// The folder of a tree object's bytes, whose ids have `width` bytes.
+    pub(super) fn new(bytes: Vec<u8>, width: usize) -> Self {
+        Folder { bytes, width, starts: OnceCell::new() }
+    }
+
+    /// How many bytes it has.
+    pub(super) fn size(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Its entries.
+    pub(super) fn items(&self) -> Items<'_> {
+        Items::new(&self.bytes, self.width)
+    }
+
+    /// The entry of a name, as a folder or as anything else. Everything must be fit to be read, so that what is found stands in order.
+    pub(super) fn find(&self, name: &[u8], folder: bool) -> Result<Option<Item<'_>>, &'static str> {
+        let starts = self.starts()?;
+        let at = |start: &usize| Items::new(&self.bytes[*start..], self.width).parse();
+        let before = |start: &usize| at(start).is_ok_and(|item| order(item.place(), (name, folder)) == Ordering::Less);
+        let found = starts.get(starts.partition_point(before)).map(at).transpose()?;
+        Ok(found.filter(|item| item.place() == (name, folder)))
+    }
+
+    fn starts(&self) -> Result<&Vec<usize>, &'static str> {
+        if let Some(known) = self.starts.get() {
+            return Ok(known);
+        }
+        let (mut items, mut starts) = (self.items(), Vec::new());
+        while !items.rest.is_empty() {
+            starts.push(self.bytes.len() - items.rest.len());
+            items.parse()?;
+        }
+        Ok(self.starts.get_or_init(|| starts))
+    }
+}
+
 /// Entries of a tree object in its own order. Stops at the first thing that git would not have written.
 pub(super) struct Items<'a> {
     rest: &'a [u8],
@@ -47,7 +94,7 @@ impl<'a> Items<'a> {
         Items { rest: bytes, width, last: None }
     }
 
-    fn take(&mut self) -> Result<Item<'a>, &'static str> {
+    fn parse(&mut self) -> Result<Item<'a>, &'static str> {
         let space = self.rest.iter().take(8).position(|b| *b == b' ').ok_or("a mode without end")?;
         let mode = octal(&self.rest[..space]).ok_or("a mode that is not octal")?;
         let after = &self.rest[space + 1..];
@@ -70,7 +117,7 @@ impl<'a> Iterator for Items<'a> {
         if self.rest.is_empty() {
             return None;
         }
-        let item = self.take();
+        let item = self.parse();
         if item.is_err() {
             self.rest = &[];
         }
@@ -103,7 +150,7 @@ fn kind(mode: u32) -> Result<Option<Mode>, &'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Items, order};
+    use super::{Folder, Items, order};
     use std::cmp::Ordering;
 
     fn tree(entries: &[(&str, &str)]) -> Vec<u8> {
@@ -130,6 +177,20 @@ mod tests {
             tree(&[("100644", "a"), ("100755", "b"), ("40000", "c"), ("040000", "d"), ("120000", "e"), ("160000", "f"), ("100664", "g")]);
         assert_eq!(Items::new(&bytes, 20).filter_map(Result::ok).count(), 7);
         assert_eq!(first_fault(&bytes), None);
+    }
+
+    #[test]
+    fn an_entry_is_found_by_its_name_and_kind_in_gits_own_order() {
+        let names = [("100644", "a"), ("100644", "a-b"), ("40000", "a-c"), ("100644", "a.b"), ("40000", "b"), ("100644", "b0")];
+        let folder = Folder::new(tree(&names), 20);
+        for (mode, name) in names {
+            let is_folder = mode == "40000";
+            assert!(folder.find(name.as_bytes(), is_folder).is_ok_and(|item| item.is_some()), "{name}");
+            assert!(folder.find(name.as_bytes(), !is_folder).is_ok_and(|item| item.is_none()), "{name}");
+        }
+        assert!(folder.find(b"c", false).is_ok_and(|item| item.is_none()));
+        assert!(Folder::new(Vec::new(), 20).find(b"a", false).is_ok_and(|item| item.is_none()));
+        assert!(Folder::new(tree(&[("100644", "a"), ("100644", ""), ("100644", "z")]), 20).find(b"a", false).is_err());
     }
 
     #[test]

@@ -1,5 +1,8 @@
 //! Owns a commit's tree as a tree of bytes.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use super::Repo;
 use super::changes::{Budget, DEPTH, Side, entry_of};
 use super::id::Id;
@@ -10,23 +13,26 @@ use crate::tree::{Entry, Oid, RepoPath, Tree, TreeError};
 pub struct GitTree<'r> {
     repo: &'r Repo,
     root: Option<Id>,
+    /// Folders by path, as far as they were asked for: reading one test file asks for the same few hundreds of times.
+    folders: RefCell<HashMap<Vec<u8>, Option<Id>>>,
 }
 
 impl<'r> GitTree<'r> {
     pub(super) fn new(repo: &'r Repo, root: Option<Id>) -> Self {
-        GitTree { repo, root }
+        GitTree { repo, root, folders: RefCell::default() }
     }
 
     /// The folder at a path (no slash at its end; empty is the root).
     fn folder(&self, path: &[u8]) -> Result<Option<Id>, TreeError> {
+        if let Some(known) = self.folders.borrow().get(path) {
+            return Ok(*known);
+        }
         let mut at = self.root;
         for part in path.split(|b| *b == b'/').filter(|_| !path.is_empty()) {
-            let side = Side::read(&self.repo.store, at.as_ref())?;
-            at = find(&side, |name, folder| folder && name == part)?.map(|(id, _)| id);
-            if at.is_none() {
-                return Ok(None);
-            }
+            let Some(above) = at else { break };
+            at = Side::read(&self.repo.store, Some(&above))?.find(part, true)?.map(|item| item.id);
         }
+        self.folders.borrow_mut().insert(path.to_vec(), at);
         Ok(at)
     }
 
@@ -66,7 +72,7 @@ impl Tree for GitTree<'_> {
     fn entry(&self, path: &RepoPath) -> Result<Option<Entry>, TreeError> {
         let Some(folder) = self.folder(path.parent())? else { return Ok(None) };
         let side = Side::read(&self.repo.store, Some(&folder))?;
-        Ok(find(&side, |name, folder| !folder && name == path.name())?.and_then(|(_, entry)| entry))
+        Ok(side.find(path.name(), false)?.and_then(entry_of))
     }
 
     fn list(&self, under: &[u8]) -> Result<Vec<(RepoPath, Entry)>, TreeError> {
@@ -94,17 +100,10 @@ impl Tree for GitTree<'_> {
     fn blob(&self, oid: &Oid, cap: u64) -> Result<Vec<u8>, TreeError> {
         self.repo.store.read(&self.repo.store.id(oid)?, Kind::Blob, cap)
     }
-}
 
-/// The first entry that fits, which a tree has at most one of.
-fn find(side: &Side, fits: impl Fn(&[u8], bool) -> bool) -> Result<Option<(Id, Option<Entry>)>, TreeError> {
-    for item in side.items() {
-        let item = item?;
-        if fits(item.name, item.mode.is_none()) {
-            return Ok(Some((item.id, entry_of(item))));
-        }
+    fn pour(&self, oid: &Oid, cap: u64, into: &mut dyn FnMut(&[u8])) -> Result<(), TreeError> {
+        self.repo.store.pour(&self.repo.store.id(oid)?, Kind::Blob, cap, into)
     }
-    Ok(None)
 }
 
 /// A name as a file system blind to letter case sees it: `ς`, `σ` and `Σ` are one, so are `ß` and `ss`. More twins than real ones do no harm.

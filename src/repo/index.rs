@@ -5,6 +5,7 @@ mod rows;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::ops::Range;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use super::RepoError;
@@ -19,6 +20,9 @@ const FILE_CAP: u64 = 2 * 1024 * 1024 * 1024;
 const HEADER: usize = 12;
 /// Stat data before an entry's id.
 const STAT: usize = 40;
+/// Where in an entry the kind of its mode is, and the bit of it that symlinks and submodules have and files have not.
+const KIND: usize = 26;
+const SPECIAL: u8 = 0x20;
 const EXTENDED: u16 = 0x4000;
 const STAGES: u16 = 0x3000;
 const LENGTH: u16 = 0x0fff;
@@ -33,6 +37,8 @@ pub(super) struct Index {
     count: usize,
     /// Whether every entry is one that a commit takes as it is: no conflict, no intent to add.
     pub(super) plain: bool,
+    /// Whether any entry is a symlink or a submodule.
+    special: bool,
     /// The root of its cache of trees: how many entries it covers, and its tree.
     pub(super) root: Option<(usize, Id)>,
     /// Whether the entries are all there is.
@@ -70,7 +76,17 @@ impl Index {
     }
 
     fn empty(width: usize) -> Self {
-        Index { bytes: Vec::new(), width, version: 2, count: 0, plain: true, root: None, entries: Entries::Whole, cache: None }
+        Index {
+            bytes: Vec::new(),
+            width,
+            version: 2,
+            count: 0,
+            plain: true,
+            special: false,
+            root: None,
+            entries: Entries::Whole,
+            cache: None,
+        }
     }
 
     fn scan(bytes: Vec<u8>, width: usize) -> Result<Self, Fault> {
@@ -88,7 +104,8 @@ impl Index {
         if count > bytes.len() / (STAT + width + 2) {
             return Err("it claims more entries than it has bytes for");
         }
-        let mut index = Index { bytes, width, version, count, plain: true, root: None, entries: Entries::Whole, cache: None };
+        let mut index =
+            Index { bytes, width, version, count, plain: true, special: false, root: None, entries: Entries::Whole, cache: None };
         let end = index.skim()?;
         index.extensions(end)?;
         Ok(index)
@@ -97,21 +114,23 @@ impl Index {
     /// Passes over every entry, looking only at its flags and its length.
     fn skim(&mut self) -> Result<usize, Fault> {
         let end = self.bytes.len() - self.width;
-        let (mut at, mut unusual) = (HEADER, 0);
+        let (mut at, mut unusual, mut kinds) = (HEADER, 0, 0);
         let mut left = self.count;
         while left > 0 {
-            let (flags, next, passed) = match self.width {
+            let (seen, next, passed) = match self.width {
                 20 if self.version < 4 => skim_common::<{ STAT + 20 + 2 }>(&self.bytes[..end], at, left),
                 32 if self.version < 4 => skim_common::<{ STAT + 32 + 2 }>(&self.bytes[..end], at, left),
-                _ => (0, at, 0),
+                _ => ((0, 0), at, 0),
             };
-            unusual |= flags & STAGES;
+            unusual |= seen.0 & STAGES;
+            kinds |= seen.1;
             (at, left) = (next, left - passed);
             if left == 0 {
                 break;
             }
             let spot = self.spot(at)?;
             unusual |= (spot.flags & STAGES) | (spot.more & INTENT_TO_ADD);
+            kinds |= self.bytes.get(at + KIND).copied().unwrap_or_default();
             at = self.after(at, &spot)?;
             left -= 1;
             if at > end {
@@ -119,6 +138,7 @@ impl Index {
             }
         }
         self.plain = unusual == 0;
+        self.special = kinds & SPECIAL != 0;
         Ok(at)
     }
 
@@ -185,9 +205,9 @@ impl Index {
 }
 
 /// Passes over up to `count` entries without extended flags and with short paths, which nearly all are, as fast as can be: every commit waits for
-/// it. Gives all their flags in one, where the next entry begins, and how many were passed over.
-fn skim_common<const FIXED: usize>(bytes: &[u8], at: usize, count: usize) -> (u16, usize, usize) {
-    let (mut rest, mut all) = (&bytes[at.min(bytes.len())..], 0);
+/// it. Gives all their flags in one and all their kinds in one, where the next entry begins, and how many were passed over.
+fn skim_common<const FIXED: usize>(bytes: &[u8], at: usize, count: usize) -> ((u16, u8), usize, usize) {
+    let (mut rest, mut all) = (&bytes[at.min(bytes.len())..], (0, 0));
     for passed in 0..count {
         let Some(entry) = rest.first_chunk::<FIXED>() else { return (all, bytes.len() - rest.len(), passed) };
         let flags = u16::from_be_bytes([entry[FIXED - 2], entry[FIXED - 1]]);
@@ -196,10 +216,19 @@ fn skim_common<const FIXED: usize>(bytes: &[u8], at: usize, count: usize) -> (u1
         let Some(after) = after.filter(|_| flags & EXTENDED == 0 && length != LENGTH) else {
             return (all, bytes.len() - rest.len(), passed);
         };
-        all |= flags;
+        all = (all.0 | flags, all.1 | entry[KIND]);
         rest = after;
     }
     (all, bytes.len() - rest.len(), count)
+}
+
+/// What tells one state of a file from another; `None` when there is no file.
+pub(super) type Stamp = Option<(u64, u64, u64, i64, i64)>;
+
+/// The state of an index file. Git writes an index anew and renames it into place, so another one is another inode.
+pub(super) fn stamp(file: &Path) -> Stamp {
+    let meta = file.metadata().ok()?;
+    Some((meta.dev(), meta.ino(), meta.len(), meta.ctime(), meta.ctime_nsec()))
 }
 
 fn bytes_of(file: &Path) -> io::Result<Option<Vec<u8>>> {
@@ -213,8 +242,22 @@ fn bytes_of(file: &Path) -> io::Result<Option<Vec<u8>>> {
     if meta.len() > FILE_CAP {
         return Err(io::Error::other("it is too large to be an index"));
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or(0));
-    File::open(file)?.take(FILE_CAP).read_to_end(&mut bytes)?;
+    // One byte more than there should be, so that a single read finds the end too.
+    let mut bytes = vec![0; usize::try_from(meta.len()).unwrap_or(0) + 1];
+    let mut open = File::open(file)?;
+    let mut filled = 0;
+    loop {
+        match open.read(&mut bytes[filled..]) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+        if filled == bytes.len() {
+            return Err(io::Error::other("it grows while it is read"));
+        }
+    }
+    bytes.truncate(filled);
     Ok(Some(bytes))
 }
 

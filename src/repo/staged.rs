@@ -17,7 +17,7 @@ use crate::tree::{Change, Entry, Mode, Oid, RepoPath, TreeError};
 
 /// What an index file differs in from a tree (`None` is the empty tree), in byte order of the paths.
 pub(super) fn staged(store: &Store, file: &Path, base: Option<Id>) -> Result<Vec<Change>, RepoError> {
-    let index = Index::read(file, store.format.width())?;
+    let index = store.index(file)?;
     if let Some(root) = committed_root(&index) {
         match between(store, base, Some(root)) {
             // The index of a partial commit may name trees that are not written yet, and git can make a malformed tree of a sparse
@@ -188,7 +188,7 @@ fn row_entry(row: &Row<'_>) -> Result<Entry, Stop> {
 
 /// Every symlink that an index holds, in byte order of the paths.
 pub(super) fn symlinks(store: &Store, file: &Path) -> Result<Vec<(RepoPath, Entry)>, RepoError> {
-    let index = Index::read(file, store.format.width())?;
+    let index = store.index(file)?;
     if index.entries != Entries::Whole {
         let link = |change: Change| Some((change.path, change.new.filter(|entry| entry.mode == Mode::Symlink)?));
         return Ok(by_git(store, None)?.into_iter().filter_map(link).collect());

@@ -2,6 +2,8 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
+use std::io::Read as _;
+use std::path::Path;
 use std::rc::Rc;
 
 use git2::{ErrorCode, ObjectType, Repository};
@@ -9,13 +11,19 @@ use git2::{ErrorCode, ObjectType, Repository};
 use super::RepoError;
 use super::batch::{Batch, Reply};
 use super::environment::Environment;
+use super::folder::Folder;
 use super::id::{Format, Id};
+use super::index::{self, Index};
 use super::open::{Found, Place};
 use super::plumbing::Plumbing;
 use crate::tree::{Oid, TreeError};
 
 /// No tree, commit or tag that is larger is read.
 pub(super) const OBJECT_CAP: u64 = 256 * 1024 * 1024;
+/// What one byte of a deflated file can unpack to at most, in bytes (zlib's technical notes).
+const DEFLATE: u64 = 1032;
+/// How much of an object is unpacked at once.
+const PIECE: usize = 64 * 1024;
 /// Bytes of trees kept in memory.
 const KEPT_TREES: usize = 64 * 1024 * 1024;
 
@@ -77,11 +85,12 @@ pub(super) struct Store {
     checks: RefCell<Option<Batch>>,
     promised: OnceCell<bool>,
     trees: RefCell<Trees>,
+    index: RefCell<Option<(index::Stamp, Rc<Index>)>>,
 }
 
 #[derive(Default)]
 struct Trees {
-    known: HashMap<Id, Rc<[u8]>>,
+    known: HashMap<Id, Rc<Folder>>,
     size: usize,
 }
 
@@ -98,7 +107,19 @@ impl Store {
             checks: RefCell::default(),
             promised: OnceCell::new(),
             trees: RefCell::default(),
+            index: RefCell::default(),
         }
+    }
+
+    /// An index file, read once for as long as it stays the same file.
+    pub(super) fn index(&self, file: &Path) -> Result<Rc<Index>, RepoError> {
+        let stamp = index::stamp(file);
+        if let Some((_, known)) = self.index.borrow().as_ref().filter(|(was, _)| stamp.is_some() && *was == stamp) {
+            return Ok(Rc::clone(known));
+        }
+        let read = Rc::new(Index::read(file, self.format.width())?);
+        *self.index.borrow_mut() = Some((stamp, Rc::clone(&read)));
+        Ok(read)
     }
 
     /// Git itself, for this repository.
@@ -125,30 +146,66 @@ impl Store {
         Ok(bytes)
     }
 
+    /// The bytes of an object, piece by piece where it lies in a file of its own: a large one is not unpacked as a whole.
+    pub(super) fn pour(&self, id: &Id, kind: Kind, cap: u64, into: &mut dyn FnMut(&[u8])) -> Result<(), TreeError> {
+        let library = self.library.as_ref().filter(|_| self.loose(id).is_some());
+        let odb = library.and_then(|library| library.odb().ok());
+        let open = odb.as_ref().and_then(|odb| odb.reader(library_id(id).ok()?).ok());
+        let Some((mut stream, size, _)) = open.filter(|(_, size, found)| *size as u64 <= cap && Kind::from_library(*found) == Some(kind))
+        else {
+            // Packed, too large, missing or something else: the plain way reads it or says why not.
+            into(&self.read(id, kind, cap)?);
+            return Ok(());
+        };
+        let broken = |error: std::io::Error| TreeError::Store(format!("object {}: {error}", Oid::from(*id)));
+        let (mut piece, mut left) = (vec![0; PIECE], size);
+        while left > 0 {
+            let read = stream.read(&mut piece).map_err(broken)?;
+            if read == 0 || read > left {
+                return Err(broken(std::io::ErrorKind::UnexpectedEof.into()));
+            }
+            into(&piece[..read]);
+            left -= read;
+        }
+        Ok(())
+    }
+
     /// An object of any kind.
     pub(super) fn object(&self, id: &Id, cap: u64) -> Result<(Kind, Vec<u8>), TreeError> {
         match &self.library {
             None => self.by_git(id, cap),
-            Some(library) => match by_library(library, id, cap) {
+            Some(library) => match by_library(library, id, cap, self.fits(id, cap)) {
                 Err(TreeError::Missing { .. }) if self.is_promised() => self.by_git(id, cap),
                 read => read,
             },
         }
     }
 
-    /// The bytes of a tree.
-    pub(super) fn tree(&self, id: &Id) -> Result<Rc<[u8]>, TreeError> {
+    /// Whether an object lies in a file of its own that cannot unpack to more than `cap`: then its header need not be read first.
+    fn fits(&self, id: &Id, cap: u64) -> bool {
+        self.loose(id).is_some_and(|size| size.saturating_mul(DEFLATE) <= cap)
+    }
+
+    /// The size of the file that an object has of its own.
+    fn loose(&self, id: &Id) -> Option<u64> {
+        let name = Oid::from(*id);
+        let (folder, rest) = name.as_str().split_at(2);
+        Some(self.place.common_dir.join("objects").join(folder).join(rest).metadata().ok()?.len())
+    }
+
+    /// A tree.
+    pub(super) fn tree(&self, id: &Id) -> Result<Rc<Folder>, TreeError> {
         if let Some(known) = self.trees.borrow().known.get(id) {
             return Ok(Rc::clone(known));
         }
-        let bytes: Rc<[u8]> = self.read(id, Kind::Tree, OBJECT_CAP)?.into();
+        let folder = Rc::new(Folder::new(self.read(id, Kind::Tree, OBJECT_CAP)?, self.format.width()));
         let mut trees = self.trees.borrow_mut();
-        if trees.size + bytes.len() > KEPT_TREES {
+        if trees.size + folder.size() > KEPT_TREES {
             *trees = Trees::default();
         }
-        trees.size += bytes.len();
-        trees.known.insert(*id, Rc::clone(&bytes));
-        Ok(bytes)
+        trees.size += folder.size();
+        trees.known.insert(*id, Rc::clone(&folder));
+        Ok(folder)
     }
 
     /// Whether an object is there. Nothing is fetched to find out.
@@ -199,14 +256,14 @@ pub(super) fn library_id(id: &Id) -> Result<git2::Oid, git2::Error> {
     git2::Oid::from_bytes(id.as_bytes())
 }
 
-fn by_library(library: &Repository, id: &Id, cap: u64) -> Result<(Kind, Vec<u8>), TreeError> {
+fn by_library(library: &Repository, id: &Id, cap: u64, fits: bool) -> Result<(Kind, Vec<u8>), TreeError> {
     let says = |error: git2::Error| match error.code() {
         ErrorCode::NotFound => TreeError::Missing { oid: (*id).into(), path: None },
         _ => TreeError::Store(format!("object {}: {}", Oid::from(*id), error.message())),
     };
     let odb = library.odb().map_err(says)?;
     let oid = library_id(id).map_err(says)?;
-    let size = odb.read_header(oid).map_err(says)?.0 as u64;
+    let size = if fits { 0 } else { odb.read_header(oid).map_err(says)?.0 as u64 };
     if size > cap {
         return Err(TreeError::TooLarge { oid: (*id).into(), size, cap, path: None });
     }

@@ -172,9 +172,18 @@ impl Card {
         value
     }
 
+    /// Whether the same was measured of both: all that [`Card::to_json`] says, wherever they stand in the file.
+    pub fn measures_as(&self, other: &Card) -> bool {
+        let texts = self.assertions.iter().map(|a| &a.text).eq(other.assertions.iter().map(|a| &a.text));
+        (&self.prop_id, self.kind, &self.files, &self.body_sha256) == (&other.prop_id, other.kind, &other.files, &other.body_sha256)
+            && texts
+            && self.effort == other.effort
+            && self.domain == other.domain
+    }
+
     /// The path part of the id.
     pub fn path(&self) -> &str {
-        id_parts(&self.prop_id).0
+        path_of(&self.prop_id)
     }
 
     /// The id without its path: `Class::name`.
@@ -214,6 +223,11 @@ impl Card {
             prop_id: self.prop_id,
         }
     }
+}
+
+/// The path part of an id, as shown.
+pub fn path_of(id: &PropId) -> &str {
+    id_parts(id).0
 }
 
 /// An id's path and the rest: the path ends at the first `::` after which no folder follows and before which a file name with an ending stands.

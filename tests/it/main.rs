@@ -1,6 +1,7 @@
 //! The integration tests, in one binary.
 #![cfg(test)]
 
+mod audit;
 mod changes;
 mod daemon;
 mod demo;
@@ -14,5 +15,6 @@ mod index_file;
 mod partition;
 mod pushes;
 mod repo;
+mod rules;
 mod sandbox;
 mod strength;

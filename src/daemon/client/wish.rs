@@ -18,12 +18,44 @@ enum Mode {
     Off,
 }
 
-/// What may be done with the daemon; by default nothing.
+/// Why no daemon is asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Silence {
+    /// The user or the command says so.
+    #[default]
+    Off,
+    /// The repository is another user's.
+    Foreign,
+    /// In CI nothing comes back for what was kept warm.
+    Ci,
+    /// Nor in a folder for scratch.
+    Temporary,
+}
+
+/// When a daemon is started where there is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Starts {
+    /// Never.
+    #[default]
+    Never,
+    /// After a verdict that had to compute a fact, which a daemon would have had ready: elsewhere it has nothing to save.
+    ForFacts,
+    /// After any verdict.
+    Always,
+}
+
+/// What may be done with the daemon; by default nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wishes {
-    asks: bool,
-    starts: bool,
+    silent: Option<Silence>,
+    starts: Starts,
     audits: bool,
+}
+
+impl Default for Wishes {
+    fn default() -> Self {
+        Wishes { silent: Some(Silence::Off), starts: Starts::Never, audits: false }
+    }
 }
 
 impl Wishes {
@@ -31,22 +63,45 @@ impl Wishes {
     pub fn of_process(repo: &Repo) -> Self {
         let audits = env::var_os("SEEDGATE_AUDIT").is_some_and(|value| value == "1");
         let mode = mode(env::var_os("SEEDGATE_DAEMON").as_deref());
-        if mode == Mode::Off || !system::euid_owns(repo.git_dir()) || !system::euid_owns(repo.common_dir()) {
-            return Wishes { asks: false, starts: false, audits };
-        }
         let place = repo.top().unwrap_or_else(|| repo.git_dir());
-        let asks = mode == Mode::On || !(is_ci(env::var_os("CI").as_deref()) || is_temporary(place));
-        Wishes { asks, starts: asks && (mode == Mode::On || !system::is_remote(repo.common_dir())), audits }
+        let silent = match mode {
+            Mode::Off => Some(Silence::Off),
+            Mode::On | Mode::Auto if !system::euid_owns(repo.git_dir()) || !system::euid_owns(repo.common_dir()) => Some(Silence::Foreign),
+            Mode::Auto if is_ci(env::var_os("CI").as_deref()) => Some(Silence::Ci),
+            Mode::Auto if is_temporary(place) => Some(Silence::Temporary),
+            Mode::On | Mode::Auto => None,
+        };
+        let starts = match mode {
+            _ if silent.is_some() => Starts::Never,
+            Mode::On => Starts::Always,
+            Mode::Auto if !system::is_remote(repo.common_dir()) => Starts::ForFacts,
+            Mode::Auto | Mode::Off => Starts::Never,
+        };
+        Wishes { silent, starts, audits }
     }
 
     /// Whether a daemon is asked.
     pub fn asks(&self) -> bool {
-        self.asks
+        self.silent.is_none()
     }
 
-    /// Whether a daemon is started where there is none.
-    pub fn starts(&self) -> bool {
-        self.starts
+    /// Why no daemon is asked, if none is.
+    pub fn why_not(&self) -> Option<&'static str> {
+        Some(match self.silent? {
+            Silence::Off => "SEEDGATE_DAEMON is off",
+            Silence::Foreign => "another user owns the repository",
+            Silence::Ci => "this is CI (CI is set)",
+            Silence::Temporary => "the repository lies in a temporary folder",
+        })
+    }
+
+    /// Whether a daemon is started where there is none, after a verdict that did or did not have to compute facts.
+    pub fn starts(&self, computed: bool) -> bool {
+        match self.starts {
+            Starts::Never => false,
+            Starts::ForFacts => computed,
+            Starts::Always => true,
+        }
     }
 
     /// Whether every remembered fact is computed again.

@@ -58,6 +58,9 @@ impl Index {
 
     /// Path and blob of every symlink that a commit would hold.
     pub(in crate::repo) fn symlinks(&self) -> Result<Vec<(RepoPath, Id)>, Fault> {
+        if !self.special {
+            return Ok(Vec::new());
+        }
         let link = |path: &[u8], id: &[u8]| Some((RepoPath::new(path), Id::from_bytes(id)?));
         if self.version == 4 || !self.plain {
             let mut names = Vec::new();

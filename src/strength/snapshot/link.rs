@@ -267,7 +267,7 @@ impl<'l> Linker<'l> {
                 }
                 _ => continue,
             }
-            let body_sha256 = digest::sha256_hex(domain.to_json().to_string().as_bytes());
+            let body_sha256 = digest::sha256_hex(&serde_json::to_vec(&domain).unwrap_or_default());
             let (prop_id, line) = (self.id(name), told.line);
             let (assertions, claims, calls, files) = (Vec::new(), Vec::new(), Vec::new(), BTreeMap::new());
             cards.push(Card {

@@ -13,6 +13,9 @@ use crate::strength::languages::python::write::{canonical, opaque};
 
 /// Longest range that is spread into rows.
 const RANGE: u64 = 100_000;
+/// What a row that stands in the file costs of the file's budget, and one that is computed: a few bytes of source must not become gigabytes.
+const WRITTEN: usize = 8;
+const COMPUTED: usize = 32;
 
 /// The rows of an iterable.
 pub(super) fn cases(expr: &Expr, scope: &Scope<'_, '_>) -> Cases {
@@ -41,8 +44,10 @@ fn add(expr: &Expr, scope: &Scope<'_, '_>, found: &mut Cases) -> bool {
             true
         }
         Expr::StringLiteral(s) => {
-            found.rows.extend(s.value.to_str().chars().map(|c| single(&Value::Str(c.to_string()))));
-            true
+            let text = s.value.to_str();
+            let paid = scope.spend(text.len().saturating_mul(WRITTEN)).is_some();
+            found.rows.extend(text.chars().filter(|_| paid).map(|c| single(&Value::Str(c.to_string()))));
+            paid
         }
         Expr::BinOp(b) if b.op == Operator::Add => add(&b.left, scope, found) && add(&b.right, scope, found),
         Expr::BinOp(b) if b.op == Operator::Mult => match (fold(&b.left, scope), fold(&b.right, scope)) {
@@ -61,7 +66,7 @@ fn add(expr: &Expr, scope: &Scope<'_, '_>, found: &mut Cases) -> bool {
 
 fn elements(parts: &[Expr], scope: &Scope<'_, '_>, found: &mut Cases) -> bool {
     for part in parts {
-        if scope.spend(1).is_none() {
+        if scope.spend(WRITTEN).is_none() {
             return false;
         }
         let Expr::Starred(starred) = part else {
@@ -137,7 +142,7 @@ fn range(arguments: &[Expr], scope: &Scope<'_, '_>, found: &mut Cases) -> bool {
         return false;
     }
     let count = end.abs_diff(at) / step.unsigned_abs();
-    if count >= RANGE || scope.spend(usize::try_from(count).unwrap_or(usize::MAX)).is_none() {
+    if count >= RANGE || scope.spend(usize::try_from(count).unwrap_or(usize::MAX).saturating_mul(COMPUTED)).is_none() {
         return false;
     }
     while (step > 0 && at < end) || (step < 0 && at > end) {
@@ -160,7 +165,7 @@ fn combine(parts: &[Expr], scope: &Scope<'_, '_>, found: &mut Cases, how: &dyn F
     let lists: Vec<Cases> = parts.iter().map(|part| cases(part, scope)).collect();
     let readable = lists.iter().all(|l| l.rest.is_empty()) && !parts.iter().any(|p| p.is_set_expr() || p.is_starred_expr());
     let total = lists.iter().try_fold(1_usize, |n, l| n.checked_mul(l.rows.len().max(1)));
-    if !readable || total.is_none_or(|n| scope.spend(n).is_none()) {
+    if !readable || total.is_none_or(|n| scope.spend(n.saturating_mul(COMPUTED)).is_none()) {
         return false;
     }
     found.rows.extend(how(&lists).into_iter().map(sequence));
