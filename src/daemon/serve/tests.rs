@@ -24,7 +24,8 @@ struct Home {
 }
 
 fn home() -> Home {
-    let folder = tempfile::tempdir().unwrap();
+    let private = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+    let folder = tempfile::Builder::new().permissions(private).tempdir().unwrap();
     let place = Place::in_folder(folder.path()).unwrap();
     let (send, orders) = sync_channel(8);
     let shared = Arc::new(Shared::new(&place, send, 0).unwrap());
@@ -60,6 +61,14 @@ impl Home {
     }
 }
 
+fn wait_for(what: &str, done: impl Fn() -> bool) {
+    let end = Instant::now() + Duration::from_mins(1);
+    while !done() {
+        assert!(Instant::now() < end, "{what} never came");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
 /// Greets, hears the request, and panics over its answer.
 fn panics(stream: UnixStream, shared: &Shared) -> Result<(), WireError> {
     if shared.admitted.load(Ordering::SeqCst).is_multiple_of(2) {
@@ -79,7 +88,7 @@ fn a_panic_over_an_answer_ends_that_connection_and_others_are_served() {
         assert_eq!(home.ask(), None, "this worker panicked");
         assert_eq!(home.ask(), Some(()), "the daemon lives");
         assert!(!home.shared.leaving.load(Ordering::SeqCst));
-        assert_eq!(home.shared.panics.load(Ordering::SeqCst), 1);
+        wait_for("the panic to be counted", || home.shared.panics.load(Ordering::SeqCst) == 1);
     });
     assert!(lock(&home.shared.talks).is_empty(), "a panic leaves no connection behind");
     assert!(home.log().contains("a connection panicked"), "{}", home.log());
@@ -91,11 +100,7 @@ fn a_second_panic_is_the_daemons_end() {
     let home = home();
     home.while_it_serves(panics, || {
         assert_eq!((home.ask(), home.ask(), home.ask()), (None, Some(()), None));
-        let end = Instant::now() + Duration::from_mins(1);
-        while !home.shared.leaving.load(Ordering::SeqCst) {
-            assert!(Instant::now() < end, "it stayed");
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        wait_for("its end", || home.shared.leaving.load(Ordering::SeqCst));
     });
     assert_eq!(lock(&home.shared.reason).as_deref(), Some("too many panics"));
 }
