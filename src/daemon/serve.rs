@@ -180,5 +180,6 @@ fn finish(door: &Door, shared: &Arc<Shared>, talk: Talk) {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests;

@@ -272,7 +272,8 @@ impl Reader {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::sync::Arc;
     use std::sync::mpsc::sync_channel;
