@@ -1,6 +1,7 @@
 //! Owns where git looks for the hooks of a repository, and whom that folder belongs to.
 
 use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use super::ask::{Git, path_of};
@@ -84,6 +85,13 @@ impl Place {
     /// Where Seedgate keeps what belongs to the repository and is not tracked.
     pub fn records_dir(&self) -> PathBuf {
         self.common_dir.join("seedgate")
+    }
+
+    /// Whether `core.hooksPath` is relative to the work tree. Git puts a folder in place of `~`, `~user` and `%(prefix)`.
+    pub fn has_a_folder_for_each_work_tree(&self) -> bool {
+        let relative =
+            |path: &Path| path.is_relative() && ![&b"~"[..], b"%("].iter().any(|start| path.as_os_str().as_bytes().starts_with(start));
+        self.hooks_path.as_ref().is_some_and(|(path, _)| relative(path))
     }
 
     /// Whether this work tree is a linked one.
