@@ -1,6 +1,7 @@
 //! The integration tests, in one binary.
 #![cfg(test)]
 
+mod advice;
 mod changes;
 mod daemon;
 mod demo;
@@ -15,4 +16,5 @@ mod partition;
 mod pushes;
 mod repo;
 mod sandbox;
+mod split;
 mod strength;

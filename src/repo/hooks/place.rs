@@ -87,11 +87,9 @@ impl Place {
         self.common_dir.join("seedgate")
     }
 
-    /// Whether `core.hooksPath` is relative to the work tree. Git puts a folder in place of `~`, `~user` and `%(prefix)`.
+    /// Whether `core.hooksPath` is relative, so that every work tree has a hooks folder of its own.
     pub fn has_a_folder_for_each_work_tree(&self) -> bool {
-        let relative =
-            |path: &Path| path.is_relative() && ![&b"~"[..], b"%("].iter().any(|start| path.as_os_str().as_bytes().starts_with(start));
-        self.hooks_path.as_ref().is_some_and(|(path, _)| relative(path))
+        self.hooks_path.as_ref().is_some_and(|(path, _)| is_relative(path))
     }
 
     /// Whether this work tree is a linked one.
@@ -142,6 +140,32 @@ fn real(dir: &Path) -> Result<(PathBuf, PathBuf), HookError> {
     Err(HookError::Unfit { path: dir.to_owned(), says: "lies nowhere".to_owned() })
 }
 
+/// Whether git takes a path of its configuration from the work tree: it puts a folder in place of `~`, `~user` and `%(prefix)`.
+fn is_relative(path: &Path) -> bool {
+    let bytes = path.as_os_str().as_bytes();
+    path.is_relative() && !bytes.starts_with(b"~") && !bytes.starts_with(b"%(prefix)/")
+}
+
 fn real_or_same(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_relative;
+    use std::path::Path;
+
+    #[test]
+    fn a_path_that_git_expands_is_not_relative() {
+        for (path, relative) in [
+            (".githooks", true),
+            ("../hooks", true),
+            ("/hooks", false),
+            ("~/hooks", false),
+            ("~me/hooks", false),
+            ("%(prefix)/hooks", false),
+        ] {
+            assert_eq!(is_relative(Path::new(path)), relative, "{path}");
+        }
+    }
 }
