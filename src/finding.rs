@@ -79,6 +79,33 @@ impl Exit {
     }
 }
 
+/// How hard a rule is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Level {
+    /// Counted and not reported.
+    Off,
+    /// Reported, for a person to look at.
+    Review,
+    /// Reported and refused.
+    Refuse,
+}
+
+impl Level {
+    /// The configuration's word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Off => "off",
+            Level::Review => "review",
+            Level::Refuse => "refuse",
+        }
+    }
+
+    /// From the configuration's word.
+    pub fn named(word: &str) -> Option<Self> {
+        [Level::Off, Level::Review, Level::Refuse].into_iter().find(|level| level.name() == word)
+    }
+}
+
 /// The rules a change can break. `id` is the name in text, JSON and docs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -126,6 +153,26 @@ pub enum Rule {
 }
 
 impl Rule {
+    /// The rules whose level a policy may set. The others keep the gate itself honest; a new rule is one of those until it is named here.
+    pub const SETTABLE: [Rule; 16] = [
+        Rule::SplitRequired,
+        Rule::PropertyRemoved,
+        Rule::TestDisabled,
+        Rule::CaseRemoved,
+        Rule::BoundNarrowed,
+        Rule::DomainUnreadable,
+        Rule::AssertionRemoved,
+        Rule::OracleWeakened,
+        Rule::ReducerAdded,
+        Rule::BudgetLowered,
+        Rule::ExampleRemoved,
+        Rule::SubjectPatched,
+        Rule::HarnessChanged,
+        Rule::ProductionDetectsTests,
+        Rule::FixtureDrift,
+        Rule::NewProperty,
+    ];
+
     /// The rule's name in text, JSON and docs.
     pub fn id(self) -> &'static str {
         match self {
@@ -152,12 +199,26 @@ impl Rule {
         }
     }
 
-    /// The exit a finding of this rule asks for.
-    pub fn exit(self) -> Exit {
+    /// The level of this rule when no policy sets one.
+    pub fn level(self) -> Level {
         match self {
-            Rule::NewProperty => Exit::Review,
-            Rule::Waived | Rule::PolicyChanged => Exit::Waived,
-            _ => Exit::Refused,
+            Rule::NewProperty | Rule::Waived | Rule::PolicyChanged => Level::Review,
+            _ => Level::Refuse,
+        }
+    }
+
+    /// The exit a finding of this rule asks for when no policy sets its level.
+    pub fn exit(self) -> Exit {
+        self.exit_at(self.level())
+    }
+
+    /// The exit a finding of this rule asks for at a level. What has become weaker is never less than a human's merge.
+    fn exit_at(self, level: Level) -> Exit {
+        match level {
+            Level::Off => Exit::Clear,
+            Level::Review if self == Rule::NewProperty => Exit::Review,
+            Level::Review => Exit::Waived,
+            Level::Refuse => Exit::Refused,
         }
     }
 }
@@ -167,6 +228,8 @@ impl Rule {
 pub struct Finding {
     /// The rule.
     pub rule: Rule,
+    /// The level that the policy sets for it here; `None` is the rule's own.
+    pub level: Option<Level>,
     /// The property, when the finding is about one.
     pub property: Option<PropId>,
     /// The path, escaped for display, when the finding is about one.
@@ -186,11 +249,26 @@ pub struct Finding {
 impl Finding {
     /// A finding with only its rule; the caller fills the rest.
     pub fn new(rule: Rule) -> Self {
-        Finding { rule, property: None, path: None, line: None, says: Vec::new(), help: String::new(), base_card: None, patch_card: None }
+        Finding {
+            rule,
+            level: None,
+            property: None,
+            path: None,
+            line: None,
+            says: Vec::new(),
+            help: String::new(),
+            base_card: None,
+            patch_card: None,
+        }
+    }
+
+    /// The exit it asks for.
+    pub fn exit(&self) -> Exit {
+        self.level.map_or_else(|| self.rule.exit(), |level| self.rule.exit_at(level))
     }
 
     /// The order in which findings are shown: worst exit first, then rule, path, line, property.
     pub fn sort_key(&self) -> impl Ord + '_ {
-        (std::cmp::Reverse(self.rule.exit().rank()), self.rule, &self.path, self.line, &self.property)
+        (std::cmp::Reverse(self.exit().rank()), self.rule, &self.path, self.line, &self.property)
     }
 }

@@ -3,6 +3,7 @@
 mod defaults;
 pub mod glob;
 mod layout;
+pub mod rules;
 
 use std::collections::BTreeMap;
 
@@ -11,6 +12,7 @@ use toml::Spanned;
 
 use glob::{Glob, IdGlob};
 pub use layout::Layout;
+use rules::Rules;
 
 /// Most globs in one list, and most entries of `[fixtures.bind]`.
 const MOST: usize = 1_000;
@@ -26,6 +28,8 @@ pub struct Settings {
     pub sides: SideLists,
     /// `[merge] target`: the branch that merges go to.
     pub merge_target: Option<String>,
+    /// `[rules]`: the levels of rules.
+    pub rules: Rules,
 }
 
 /// The lists of globs of `[sides]`; one that is absent is the default list.
@@ -78,7 +82,7 @@ fn pick<'a>(list: Option<&'a Vec<String>>, default: &[&'static str]) -> Vec<&'a 
 impl Default for Settings {
     fn default() -> Self {
         let properties = defaults::PROPERTIES.iter().map(|glob| (*glob).to_owned()).collect();
-        Settings { properties, bind: BTreeMap::new(), sides: SideLists::default(), merge_target: None }
+        Settings { properties, bind: BTreeMap::new(), sides: SideLists::default(), merge_target: None, rules: Rules::default() }
     }
 }
 
@@ -157,6 +161,7 @@ impl Settings {
                 neutral: reader.globs(sides.neutral)?,
             },
             merge_target: file.merge.and_then(|merge| merge.target).map(|target| reader.branch(&target)).transpose()?,
+            rules: reader.rules(file.rules)?,
         })
     }
 }
@@ -178,6 +183,7 @@ struct File {
     sides: Option<SidesTable>,
     fixtures: Option<FixturesTable>,
     merge: Option<MergeTable>,
+    rules: Option<rules::Table>,
 }
 
 #[derive(Default, Deserialize)]
@@ -270,12 +276,12 @@ impl Reader<'_> {
     }
 
     fn few(&self, count: usize, first: Option<&Spanned<String>>) -> Result<(), SettingsError> {
-        match first {
-            Some(first) if count > MOST => {
-                Err(self.bad(first.span().start, format!("{count} entries, more than the {MOST} that are read; use wider globs")))
-            }
-            _ => Ok(()),
-        }
+        first.map_or(Ok(()), |first| self.few_at(count, first.span().start))
+    }
+
+    fn few_at(&self, count: usize, start: usize) -> Result<(), SettingsError> {
+        let says = || format!("{count} entries, more than the {MOST} that are read; use wider globs");
+        if count > MOST { Err(self.bad(start, says())) } else { Ok(()) }
     }
 
     fn bad(&self, at: usize, says: String) -> SettingsError {

@@ -25,6 +25,18 @@ impl RepoPath {
         std::str::from_utf8(&self.0).ok()
     }
 
+    /// The path that is shown as this text.
+    pub fn from_shown(text: &str) -> Self {
+        let mut bytes = Vec::with_capacity(text.len());
+        let mut rest = text;
+        while let Some((plain, escape)) = rest.split_once('\\') {
+            bytes.extend_from_slice(plain.as_bytes());
+            rest = unescape(escape, &mut bytes);
+        }
+        bytes.extend_from_slice(rest.as_bytes());
+        RepoPath(bytes)
+    }
+
     /// The last part.
     pub fn name(&self) -> &[u8] {
         self.0.rsplit(|b| *b == b'/').next().unwrap_or(&self.0)
@@ -34,6 +46,31 @@ impl RepoPath {
     pub fn parent(&self) -> &[u8] {
         self.0.iter().rposition(|b| *b == b'/').map_or(&[], |at| &self.0[..at])
     }
+}
+
+/// Reads one escape, after its backslash, as `Display` writes it; what is left.
+fn unescape<'t>(text: &'t str, bytes: &mut Vec<u8>) -> &'t str {
+    let mut chars = text.chars();
+    let braced = || text.strip_prefix("u{").and_then(|rest| rest.split_once('}'));
+    match chars.next() {
+        Some('n') => bytes.push(b'\n'),
+        Some('t') => bytes.push(b'\t'),
+        Some('r') => bytes.push(b'\r'),
+        Some('u') => {
+            let Some((hex, rest)) = braced() else { return text };
+            let char = u32::from_str_radix(hex, 16).ok().and_then(char::from_u32);
+            bytes.extend(char.map(String::from).unwrap_or_default().bytes());
+            return rest;
+        }
+        Some('x') => {
+            let byte = text.get(1..3).and_then(|hex| u8::from_str_radix(hex, 16).ok());
+            bytes.extend(byte);
+            return text.get(3..).unwrap_or_default();
+        }
+        Some(other) => bytes.extend(String::from(other).bytes()),
+        None => {}
+    }
+    chars.as_str()
 }
 
 impl fmt::Display for RepoPath {
@@ -444,6 +481,15 @@ mod tests {
             ("h\u{e9}".as_bytes(), "h\u{e9}"),
         ] {
             assert_eq!(RepoPath::new(bytes).to_string(), shown);
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn what_is_shown_is_read_back(bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..40), text in "\\PC*|[\\\\nux{}0-9\n\u{1b}\u{2028}é]*") {
+            for path in [RepoPath::new(bytes), RepoPath::new(text)] {
+                proptest::prop_assert_eq!(RepoPath::from_shown(&path.to_string()), path);
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Owns the command line: one file a command, no logic.
 
+mod audit;
 mod cards;
 mod check;
 mod completions;
@@ -56,6 +57,7 @@ enum Command {
     #[command(subcommand)]
     Waiver(waiver::Command),
     Status(status::Args),
+    Audit(audit::Args),
     Init(init::Args),
     Uninstall(uninstall::Args),
     Daemon(daemon::Args),
@@ -119,6 +121,7 @@ fn answer(args: Vec<OsString>) -> u8 {
         Command::Split(args) => split::run(&args),
         Command::Cards(command) => cards::run(&command),
         Command::Waiver(command) => waiver::run(&command),
+        Command::Audit(args) => audit::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Init(args) => init::run(&args),
         Command::Uninstall(args) => uninstall::run(&args),

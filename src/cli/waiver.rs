@@ -86,7 +86,7 @@ fn new(args: &New) -> Result<Exit, Failure> {
     let repo = open()?;
     let top = repo.top().ok_or_else(|| Failure::usage("a waiver is drafted into a work tree, and this repository has none"))?.to_path_buf();
     let open: Vec<Finding> = findings(&repo, args.base.as_deref(), &args.head)?.into_iter().filter(|f| f.rule != Rule::Waived).collect();
-    let wanted = if args.all { open.iter().collect() } else { chosen(args, &open)? };
+    let wanted = if args.all { open.iter().filter(|f| f.exit() == Exit::Refused).collect() } else { chosen(args, &open)? };
     let drafts: BTreeMap<String, String> = wanted.into_iter().filter_map(waiver::draft).map(|draft| (draft.name, draft.text)).collect();
     if drafts.is_empty() {
         return Err(Failure::usage("nothing in this change gets weaker in a way that a waiver can settle"));

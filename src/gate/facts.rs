@@ -141,6 +141,13 @@ impl Facts {
         Facts { layers: Mutex::new(layers), audit: Audit::default(), dice: RandomState::new() }
     }
 
+    /// The same with at most so many facts in memory: for work that goes through many blobs and comes back to few.
+    #[must_use]
+    pub fn holding(mut self, most: usize) -> Self {
+        self.layers.get_mut().unwrap_or_else(PoisonError::into_inner).memory = Generations::new(most);
+        self
+    }
+
     /// The same with another share of answers computed again.
     #[must_use]
     pub fn audited(mut self, audit: Audit) -> Self {

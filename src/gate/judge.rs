@@ -1,10 +1,10 @@
 //! Owns the verdict on one candidate: partition, fixtures, cards and waivers, all findings in one run.
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-use crate::finding::{Exit, Finding};
+use crate::finding::{Exit, Finding, Rule};
 use crate::gate::GateError;
 use crate::gate::ahead;
 use crate::gate::candidate::Candidate;
@@ -20,7 +20,7 @@ use crate::strength::waiver;
 use crate::tree::{Change, Entry, Oid, Overlay, RepoPath, Tree};
 
 /// What was found in one candidate.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Judgement {
     /// Its commit; `None` for the index.
     pub commit: Option<Oid>,
@@ -30,6 +30,8 @@ pub struct Judgement {
     pub parents: Vec<Oid>,
     /// Every finding, worst first.
     pub findings: Vec<Finding>,
+    /// How many findings of which rule the policy has off.
+    pub silenced: BTreeMap<Rule, usize>,
     /// Why there is no verdict, and the exit it asks for.
     pub error: Option<(Exit, String)>,
 }
@@ -37,7 +39,7 @@ pub struct Judgement {
 impl Judgement {
     /// The candidate's exit.
     pub fn exit(&self) -> Exit {
-        let found = self.findings.iter().map(|f| f.rule.exit()).fold(Exit::Clear, Exit::worst);
+        let found = self.findings.iter().map(Finding::exit).fold(Exit::Clear, Exit::worst);
         self.error.as_ref().map_or(found, |(exit, _)| exit.worst(found))
     }
 }
@@ -48,12 +50,26 @@ pub struct Judge<'a> {
     facts: &'a Facts,
     folds: OnceCell<bool>,
     policies: RefCell<HashMap<Option<Oid>, Rc<Policy>>>,
+    fixed: Option<Rc<Policy>>,
+}
+
+/// A judgement with what it was made of.
+pub(super) struct Measured {
+    pub(super) judgement: Judgement,
+    pub(super) partition: Partition,
+    /// The cards of the changed files before (of a merge, as it is held against its parents) and after.
+    pub(super) cards: (Vec<Carded>, Carded),
 }
 
 impl<'a> Judge<'a> {
     /// A judge for a repository, with facts from whatever layers there are.
     pub fn new(repo: &'a Repo, facts: &'a Facts) -> Self {
-        Judge { repo, facts, folds: OnceCell::new(), policies: RefCell::default() }
+        Judge { repo, facts, folds: OnceCell::new(), policies: RefCell::default(), fixed: None }
+    }
+
+    /// The same, judging everything by one policy and not by that of each base.
+    pub(super) fn by(self, policy: Policy) -> Self {
+        Judge { fixed: Some(Rc::new(policy)), ..self }
     }
 
     /// Whether case does not count in the file names here. Asked only for added paths: the answer may need git itself.
@@ -69,7 +85,7 @@ impl<'a> Judge<'a> {
     pub fn commit(&self, oid: &Oid) -> Judgement {
         let candidate = Candidate::commit(self.repo, oid).map_err(GateError::from);
         let judged = candidate.and_then(|known| known.map(|c| self.candidate(&c)).transpose());
-        let empty = Judgement { commit: Some(oid.clone()), subject: String::new(), parents: Vec::new(), findings: Vec::new(), error: None };
+        let empty = Judgement { commit: Some(oid.clone()), ..Judgement::default() };
         match judged {
             Ok(judgement) => judgement.unwrap_or(empty),
             Err(error) => Judgement { error: Some((error.exit(), error.to_string())), ..empty },
@@ -81,6 +97,11 @@ impl<'a> Judge<'a> {
     /// # Errors
     /// [`GateError`] when something that must be read cannot be.
     pub fn candidate(&self, candidate: &Candidate) -> Result<Judgement, GateError> {
+        Ok(self.measured(candidate)?.judgement)
+    }
+
+    /// Judges a candidate and hands out what was measured on the way.
+    pub(super) fn measured(&self, candidate: &Candidate) -> Result<Measured, GateError> {
         let base = self.repo.tree(candidate.base())?;
         let own = candidate.own();
         let policy = self.policy(&base, &own)?;
@@ -91,18 +112,22 @@ impl<'a> Judge<'a> {
         let views = (View { tree: &base, facts: self.facts, policy: &policy }, View { tree: &patch, facts: self.facts, policy: &policy });
         let twins = |path: &RepoPath| base.entries_folded(path);
         let twins = (own.iter().any(|change| change.old.is_none()) && self.folds()?).then_some(&twins as &Twins<'_>);
-        findings.extend(self.weakenings(candidate, &own, &views, twins)?);
+        let (weakenings, cards) = self.weakenings(candidate, &own, &views, twins)?;
+        findings.extend(weakenings);
         findings.extend(self.harness(candidate, &own, &base, &patch, &policy)?);
         let changed: Vec<RepoPath> = own.iter().map(|change| change.path.clone()).collect();
-        let mut findings = waiver::settle(&patch, &changed, findings)?;
+        let findings = waiver::settle(&patch, &changed, findings)?;
+        let (mut findings, silenced) = policy.levels.settle(findings, &partition);
         findings.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
-        Ok(Judgement {
+        let judgement = Judgement {
             commit: candidate.commit.clone(),
             subject: candidate.subject.clone(),
             parents: candidate.parents.clone(),
             findings,
+            silenced,
             error: None,
-        })
+        };
+        Ok(Measured { judgement, partition, cards })
     }
 
     /// The policy a candidate is judged by.
@@ -111,6 +136,9 @@ impl<'a> Judge<'a> {
     }
 
     fn policy(&self, base: &dyn Tree, own: &[Change]) -> Result<Rc<Policy>, GateError> {
+        if let Some(fixed) = &self.fixed {
+            return Ok(Rc::clone(fixed));
+        }
         let path = RepoPath::new(Settings::PATH);
         let entry = base.entry(&path)?;
         let touched = own.iter().any(|change| change.path == path);
@@ -131,12 +159,12 @@ impl<'a> Judge<'a> {
         own: &[Change],
         views: &(View<'_>, View<'_>),
         twins: Option<&Twins<'_>>,
-    ) -> Result<Vec<Finding>, GateError> {
+    ) -> Result<(Vec<Finding>, (Vec<Carded>, Carded)), GateError> {
         let (base, patch) = views;
         let links = self.links(candidate)?;
         let paths = cards::paths(base.policy, own);
         if paths.is_empty() && !fixtures::may_drift(base, own, &links) && twins.is_none() {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), (Vec::new(), Carded::default())));
         }
         self.facts.prefetch(&ahead::of_changes(base.policy, own));
         let before = self.bases(candidate, base, &paths)?;
@@ -144,7 +172,7 @@ impl<'a> Judge<'a> {
         let search = Search { base, patch, own, before: &before, after: &after };
         let mut findings = search.drifts(&links, twins)?;
         findings.extend(cards::findings(&before, &after));
-        Ok(findings)
+        Ok((findings, (before, after)))
     }
 
     /// What the change does to the harness, and what production code learns of tests.

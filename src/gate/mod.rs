@@ -2,6 +2,7 @@
 
 mod advice;
 pub mod ahead;
+pub mod audit;
 pub mod candidate;
 mod cards;
 pub mod digests;
@@ -11,6 +12,7 @@ pub mod folder;
 mod harness;
 pub mod inventory;
 pub mod judge;
+mod levels;
 pub mod overview;
 mod policy;
 pub mod run;

@@ -2,6 +2,7 @@
 
 use crate::finding::{Finding, Rule};
 use crate::gate::GateError;
+use crate::gate::levels::Levels;
 use crate::partition::Sides;
 use crate::settings::Settings;
 use crate::tree::{Change, Entry, Mode, RepoPath, Tree};
@@ -13,12 +14,14 @@ const CAP: u64 = 1 << 20;
 pub(super) struct Policy {
     pub(super) settings: Settings,
     pub(super) sides: Sides,
+    pub(super) levels: Levels,
 }
 
 impl Policy {
-    fn new(settings: Settings) -> Self {
-        let sides = Sides::new(&settings);
-        Policy { settings, sides }
+    /// Compiles settings.
+    pub(super) fn new(settings: Settings) -> Self {
+        let (sides, levels) = (Sides::new(&settings), Levels::new(&settings.rules));
+        Policy { settings, sides, levels }
     }
 
     /// The policy of a tree; the defaults when it has none.

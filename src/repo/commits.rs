@@ -20,6 +20,8 @@ pub(super) struct Parsed {
     pub(super) tree: Id,
     /// Its parents, all of them.
     pub(super) parents: Vec<Id>,
+    author: String,
+    time: i64,
     subject: String,
 }
 
@@ -60,10 +62,10 @@ pub(super) fn parse(store: &Store, id: &Id) -> Result<Parsed, TreeError> {
 
 /// A commit as it is to be judged: without parents, and marked, where a shallow clone ends.
 pub(super) fn commit(store: &Store, shallow: &Shallow, id: &Id) -> Result<Commit, RepoError> {
-    let Parsed { tree, parents, subject } = parse(store, id)?;
+    let Parsed { tree, parents, author, time, subject } = parse(store, id)?;
     let boundary = ends_here(store, shallow, id, &parents)?;
     let parents = if boundary { Vec::new() } else { parents.into_iter().map(Oid::from).collect() };
-    Ok(Commit { oid: (*id).into(), tree: tree.into(), parents, boundary, subject })
+    Ok(Commit { oid: (*id).into(), tree: tree.into(), parents, boundary, author, time, subject })
 }
 
 /// Whether a commit's parents exist but cannot be seen. A shallow file that hides parents which are there is not believed.
@@ -115,8 +117,20 @@ fn parsed(mut rest: &[u8], width: usize) -> Option<Parsed> {
     while let Some(hex) = field(&mut rest, b"parent ") {
         parents.push(id(hex)?);
     }
-    field(&mut rest, b"author ")?;
-    Some(Parsed { tree, parents, subject: subject(rest) })
+    let author = name_of(field(&mut rest, b"author ")?);
+    let time = field(&mut { rest }, b"committer ").and_then(seconds).unwrap_or_default();
+    Some(Parsed { tree, parents, author, time, subject: subject(rest) })
+}
+
+/// The name of an author line, without its address and date.
+fn name_of(line: &[u8]) -> String {
+    let end = line.iter().position(|b| *b == b'<').unwrap_or(line.len());
+    String::from_utf8_lossy(&line[..end.min(SUBJECT)]).trim().to_owned()
+}
+
+/// The seconds that a committer line ends with, before its zone.
+fn seconds(line: &[u8]) -> Option<i64> {
+    std::str::from_utf8(line.rsplit(|b| *b == b' ').nth(1)?).ok()?.parse().ok()
 }
 
 /// Takes the value of a header line that must come next.

@@ -90,6 +90,10 @@ pub struct Commit {
     pub parents: Vec<Oid>,
     /// True when the clone is shallow here: the parents exist but cannot be seen.
     pub boundary: bool,
+    /// Its author's name, as text whatever the bytes are.
+    pub author: String,
+    /// When it was committed, in seconds since 1970; 0 when the commit does not say.
+    pub time: i64,
     /// First line of its message.
     pub subject: String,
 }
@@ -275,6 +279,14 @@ impl Repo {
     /// When the history between them cannot be read.
     pub fn range(&self, base: &Oid, head: &Oid) -> Result<Vec<Oid>, RepoError> {
         range::between(self, &[self.store.id(head)?], &[self.store.id(base)?])
+    }
+
+    /// The newest `most` commits that `head` reaches, oldest first, parents before children.
+    ///
+    /// # Errors
+    /// When the history cannot be read.
+    pub fn recent(&self, head: &Oid, most: usize) -> Result<Vec<Oid>, RepoError> {
+        range::recent(self, &self.store.id(head)?, most)
     }
 
     /// A merge base; `None` when there is none.

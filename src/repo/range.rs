@@ -47,6 +47,40 @@ pub(super) fn between(repo: &Repo, tips: &[Id], hidden: &[Id]) -> Result<Vec<Oid
     }
 }
 
+/// The newest commits that `head` reaches, parents before children.
+pub(super) fn recent(repo: &Repo, head: &Id, most: usize) -> Result<Vec<Oid>, RepoError> {
+    if repo.history_is_altered() {
+        let all = by_objects(repo, &[*head], &[])?;
+        return Ok(all[all.len().saturating_sub(most)..].to_vec());
+    }
+    let newest = |library: &git2::Repository| -> Result<Vec<Oid>, git2::Error> {
+        let mut walk = library.revwalk()?;
+        walk.set_sorting(Sort::TOPOLOGICAL | Sort::TIME)?;
+        walk.push(library_id(head)?)?;
+        ids(walk.take(most))
+    };
+    let mut commits = match &repo.store.library {
+        Some(library) => newest(library).or_else(|_| newest_by_git(repo, head, most)),
+        None => newest_by_git(repo, head, most),
+    }?;
+    commits.reverse();
+    Ok(commits)
+}
+
+fn newest_by_git(repo: &Repo, head: &Id, most: usize) -> Result<Vec<Oid>, RepoError> {
+    let (most, head) = (format!("--max-count={most}"), Oid::from(*head));
+    ids_printed(&repo.store.git()?.run(&["rev-list", "--date-order", &most, head.as_str()], None)?.success()?)
+}
+
+fn ids(walk: impl Iterator<Item = Result<git2::Oid, git2::Error>>) -> Result<Vec<Oid>, git2::Error> {
+    walk.map(|oid| oid.map(|oid| Id::from_bytes(oid.as_bytes()).map(Oid::from))).filter_map(Result::transpose).collect()
+}
+
+fn ids_printed(text: &[u8]) -> Result<Vec<Oid>, RepoError> {
+    let commits = text.split(|b| *b == b'\n').filter(|line| !line.is_empty()).map(|line| Id::from_hex(line).map(Oid::from));
+    commits.collect::<Option<_>>().ok_or_else(|| RepoError::Git("rev-list printed what is no commit id".into()))
+}
+
 fn by_library(library: &git2::Repository, tips: &[Id], hidden: &[Id]) -> Result<Vec<Oid>, git2::Error> {
     let mut walk = library.revwalk()?;
     walk.set_sorting(Sort::TOPOLOGICAL | Sort::REVERSE)?;
@@ -56,16 +90,14 @@ fn by_library(library: &git2::Repository, tips: &[Id], hidden: &[Id]) -> Result<
     for commit in hidden {
         walk.hide(library_id(commit)?)?;
     }
-    walk.map(|oid| oid.map(|oid| Id::from_bytes(oid.as_bytes()).map(Oid::from))).filter_map(Result::transpose).collect()
+    ids(walk)
 }
 
 fn by_git(repo: &Repo, tips: &[Id], hidden: &[Id]) -> Result<Vec<Oid>, RepoError> {
     let hex = |id: &Id| Oid::from(*id).to_string();
     let lines: Vec<String> = tips.iter().map(hex).chain(hidden.iter().map(|id| format!("^{}", hex(id)))).collect();
     let input = lines.join("\n") + "\n";
-    let text = repo.store.git()?.run(&["rev-list", "--topo-order", "--reverse", "--stdin"], Some(input.as_bytes()))?.success()?;
-    let commits = text.split(|b| *b == b'\n').filter(|line| !line.is_empty()).map(|line| Id::from_hex(line).map(Oid::from));
-    commits.collect::<Option<_>>().ok_or_else(|| RepoError::Git("rev-list printed what is no commit id".into()))
+    ids_printed(&repo.store.git()?.run(&["rev-list", "--topo-order", "--reverse", "--stdin"], Some(input.as_bytes()))?.success()?)
 }
 
 /// Commit by commit, where a shallow or grafts file would have git and libgit2 see another history than the one that a push transfers.

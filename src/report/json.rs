@@ -27,6 +27,7 @@ fn judgement(judgement: &Judgement) -> Value {
         "decision": judgement.exit().decision(),
         "error": judgement.error.as_ref().map(|(_, says)| says),
         "findings": judgement.findings.iter().map(finding).collect::<Vec<_>>(),
+        "silenced": judgement.silenced,
     })
 }
 
@@ -34,7 +35,7 @@ fn judgement(judgement: &Judgement) -> Value {
 pub(super) fn finding(finding: &Finding) -> Value {
     json!({
         "rule": finding.rule.id(),
-        "exit": finding.rule.exit().code(),
+        "exit": finding.exit().code(),
         "property": finding.property,
         "path": finding.path,
         "line": finding.line,

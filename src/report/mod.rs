@@ -1,8 +1,10 @@
 //! Owns printing: the only room that writes to standard output or error.
 
+mod audit;
 mod demo;
 mod json;
 mod listing;
+mod page;
 mod progress;
 mod screen;
 mod setup;
@@ -11,11 +13,13 @@ mod strength;
 mod style;
 mod text;
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::{self, BufWriter, IsTerminal as _, Write};
 
+pub use audit::{Told, audit_json, audit_text};
 pub use demo::{demo_command, demo_end, demo_step};
 pub use json::verdict as verdict_json;
 pub use listing::{digest_json, folder, partition_json, partition_text};
+pub use page::audit_page;
 pub use progress::Progress;
 pub use screen::Screen;
 pub use setup::{installed, undone};
@@ -26,13 +30,25 @@ pub use text::{plural, verdict as verdict_text};
 
 /// Standard output: what was asked for. A closed pipe is not an error of ours.
 pub fn out(text: &str) {
-    let mut stdout = std::io::stdout().lock();
+    let mut stdout = io::stdout().lock();
     let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+}
+
+/// Standard output for what is written piece by piece.
+///
+/// # Errors
+/// What `write` says, but for a closed pipe, which is not an error of ours.
+pub fn out_by(write: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut stdout = BufWriter::new(io::stdout().lock());
+    match write(&mut stdout).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// Standard error: verdicts in hooks, notes, faults.
 pub fn err(text: &str) {
-    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+    let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
 /// One sentence for a fault, on standard error.
@@ -49,12 +65,12 @@ pub fn note(says: Option<&str>) {
 
 /// The style for standard output.
 pub fn out_style() -> Style {
-    Style::detect(std::io::stdout().is_terminal())
+    Style::detect(io::stdout().is_terminal())
 }
 
 /// The style for standard error.
 pub fn err_style() -> Style {
-    Style::detect(std::io::stderr().is_terminal())
+    Style::detect(io::stderr().is_terminal())
 }
 
 /// Pretty JSON of anything that has a form of its own, with a closing line feed.

@@ -10,6 +10,9 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Shortest time between two redraws.
 const PACE: Duration = Duration::from_millis(100);
 
+/// Width of the bar.
+const BAR: usize = 24;
+
 /// A line on standard error that counts to a total, from any thread, and is wiped at the end.
 pub struct Progress {
     what: &'static str,
@@ -39,9 +42,18 @@ impl Progress {
         let due = drawn.at.is_none_or(|at| now - at > PACE) && now - self.started > PATIENCE;
         if self.terminal && due {
             drawn.at = Some(now);
-            super::err(&format!("\r{} {} of {}\x1b[K", self.what, drawn.done, self.total));
+            super::err(&format!("\r{}\x1b[K", line(self.what, drawn.done, self.total, now - self.started)));
         }
     }
+}
+
+/// How far it is, and how long it will take if it goes on like this.
+fn line(what: &str, done: usize, total: usize, took: Duration) -> String {
+    let full = (BAR * done / total.max(1)).min(BAR);
+    let each = took.checked_div(u32::try_from(done).unwrap_or(u32::MAX)).unwrap_or_default();
+    let left = each.saturating_mul(u32::try_from(total.saturating_sub(done)).unwrap_or(u32::MAX)).as_secs();
+    let (bar, rest) = ("#".repeat(full), "-".repeat(BAR - full));
+    format!("{what} [{bar}{rest}] {done} of {total}, {left} s left")
 }
 
 impl Drop for Progress {
@@ -49,6 +61,25 @@ impl Drop for Progress {
         let drawn = self.drawn.get_mut().unwrap_or_else(PoisonError::into_inner);
         if drawn.at.is_some() {
             super::err("\r\x1b[K");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::line;
+
+    #[test]
+    fn the_line_tells_how_far_it_is_and_how_long_it_takes() {
+        for (done, total, text) in [
+            (1, 4, "commits judged: [######------------------] 1 of 4, 30 s left"),
+            (4, 4, "commits judged: [########################] 4 of 4, 0 s left"),
+            (5, 4, "commits judged: [########################] 5 of 4, 0 s left"),
+            (0, 0, "commits judged: [------------------------] 0 of 0, 0 s left"),
+        ] {
+            assert_eq!(line("commits judged:", done, total, Duration::from_secs(10)), text);
         }
     }
 }

@@ -20,7 +20,7 @@ const ARGUMENT: usize = 160;
 
 /// A comparison of cards: the verdict, then what moved without a loss.
 pub fn delta_text(delta: &Delta, style: Style) -> String {
-    let judgement = Judgement { commit: None, subject: String::new(), parents: Vec::new(), findings: delta.findings(), error: None };
+    let judgement = Judgement { findings: delta.findings(), ..Judgement::default() };
     let outcome = Outcome { judgements: vec![judgement], facts: Counts::default(), distrusted: false };
     let mut text = verdict(&outcome, "cards", style);
     let held: Vec<_> = delta.moves.iter().filter(|change| change.losses.is_empty() && !change.notes.is_empty()).collect();

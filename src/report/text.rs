@@ -23,13 +23,26 @@ pub fn verdict(verdict: &Outcome, what: &str, style: Style) -> String {
         }
         blocks(&mut text, judgement, style);
     }
+    silenced(&mut text, verdict, style);
     text
+}
+
+/// One line for what the policy has off, so that nothing is gone without a word.
+fn silenced(text: &mut String, verdict: &Outcome, style: Style) {
+    let mut counts: BTreeMap<Rule, usize> = BTreeMap::new();
+    for (rule, count) in verdict.judgements.iter().flat_map(|judgement| &judgement.silenced) {
+        *counts.entry(*rule).or_default() += count;
+    }
+    if !counts.is_empty() {
+        let rules: Vec<String> = counts.iter().map(|(rule, count)| format!("{} {count}", rule.id())).collect();
+        let _ = writeln!(text, "{}", style.dim(&format!("off by policy, so not refused: {}", rules.join(", "))));
+    }
 }
 
 fn headline(verdict: &Outcome, what: &str, style: Style) -> String {
     let exit = verdict.exit();
     let findings = || verdict.judgements.iter().flat_map(|j| &j.findings);
-    let count = |wanted: Exit| findings().filter(|f| f.rule.exit() == wanted).count();
+    let count = |wanted: Exit| findings().filter(|f| f.exit() == wanted).count();
     let tail = match exit {
         Exit::Clear => String::new(),
         Exit::Refused => format!(": {}", plural(count(Exit::Refused), "finding")),
@@ -73,7 +86,7 @@ fn blocks(text: &mut String, judgement: &Judgement, style: Style) {
 }
 
 fn block(text: &mut String, finding: &Finding, style: Style) {
-    let rule = match finding.rule.exit() {
+    let rule = match finding.exit() {
         Exit::Refused => style.bad(finding.rule.id()),
         _ => style.warn(finding.rule.id()),
     };
@@ -137,7 +150,7 @@ mod tests {
     fn of(commit: Option<char>, findings: Vec<Finding>) -> Judgement {
         let oid = commit.and_then(|c| Oid::from_hex(&c.to_string().repeat(40)));
         let subject = if oid.is_some() { "make it \x1b[31mgreen" } else { "" };
-        Judgement { commit: oid, subject: subject.into(), parents: Vec::new(), findings, error: None }
+        Judgement { commit: oid, subject: subject.into(), findings, ..Judgement::default() }
     }
 
     fn text(judgements: Vec<Judgement>, what: &str) -> String {

@@ -183,7 +183,7 @@ impl Card {
 
     /// The path part of the id.
     pub fn path(&self) -> &str {
-        id_parts(&self.prop_id).0
+        path_of(&self.prop_id)
     }
 
     /// The id without its path: `Class::name`.
@@ -223,6 +223,11 @@ impl Card {
             prop_id: self.prop_id,
         }
     }
+}
+
+/// The path part of an id, as shown.
+pub fn path_of(id: &PropId) -> &str {
+    id_parts(id).0
 }
 
 /// An id's path and the rest: the path ends at the first `::` after which no folder follows and before which a file name with an ending stands.

@@ -1,7 +1,7 @@
 //! Owns writing of records: a file is there whole or not at all, and never through a link.
 
 use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// Why a record was not written.
@@ -25,7 +25,15 @@ pub enum RecordError {
 /// # Errors
 /// [`RecordError`]; then nothing is there that was not there before.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), RecordError> {
-    let beside = beside(path, bytes)?;
+    replace_by(path, &|file| file.write_all(bytes))
+}
+
+/// Puts what `write` writes at `path`, in the same way, without having it in memory.
+///
+/// # Errors
+/// [`RecordError`]; then nothing is there that was not there before.
+pub fn replace_by(path: &Path, write: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> Result<(), RecordError> {
+    let beside = beside(path, write)?;
     beside.persist(path).map_err(|error| io_error(path, error.error))?;
     flush_folder(path)
 }
@@ -49,18 +57,21 @@ pub fn create(top: &Path, folder: &str, name: &str, bytes: &[u8]) -> Result<bool
     if fs::symlink_metadata(&path).is_ok() {
         return Ok(false);
     }
-    match beside(&path, bytes)?.persist_noclobber(&path) {
+    match beside(&path, &|file| file.write_all(bytes))?.persist_noclobber(&path) {
         Ok(_) => flush_folder(&path).map(|()| true),
         Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
         Err(error) => Err(io_error(&path, error.error)),
     }
 }
 
-fn beside(path: &Path, bytes: &[u8]) -> Result<tempfile::NamedTempFile, RecordError> {
+fn beside(path: &Path, write: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> Result<tempfile::NamedTempFile, RecordError> {
     let mut builder = tempfile::Builder::new();
     readable(&mut builder);
     let mut file = builder.prefix(".seedgate-").tempfile_in(folder_of(path)).map_err(|error| io_error(path, error))?;
-    file.write_all(bytes).and_then(|()| file.as_file().sync_all()).map_err(|error| io_error(path, error))?;
+    let mut buffered = BufWriter::new(file.as_file_mut());
+    write(&mut buffered).and_then(|()| buffered.flush()).map_err(|error| io_error(path, error))?;
+    drop(buffered);
+    file.as_file().sync_all().map_err(|error| io_error(path, error))?;
     Ok(file)
 }
 

@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod advice;
+mod audit;
 mod changes;
 mod daemon;
 mod demo;
@@ -15,6 +16,7 @@ mod index_file;
 mod partition;
 mod pushes;
 mod repo;
+mod rules;
 mod sandbox;
 mod split;
 mod strength;

@@ -15,7 +15,7 @@ use crate::strength::delta::{Compared, Loss, tokens};
 /// At most this many weakened conditions of one card are told.
 const MOST_TOLD: usize = 8;
 /// Cards whose unmatched conditions are more than this, one side times the other, are compared by their texts alone.
-const MOST_WEIGHED: usize = 4_000_000;
+const MOST_WEIGHED: usize = 1_000_000;
 
 /// What the other fields already say of a card: it need not be said twice.
 #[derive(Clone, Copy, Default)]
@@ -180,6 +180,7 @@ impl Used {
             came: self.after.difference(&self.before).map(String::as_str).collect(),
             own: before.parameters.iter().chain(&after.parameters).map(String::as_str).chain(["self", "cls"]).collect(),
             renames: Some(renames),
+            ..Names::default()
         }
     }
 }

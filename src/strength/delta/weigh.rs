@@ -1,6 +1,9 @@
 //! Owns whether one condition says at least as much as another about the same subject.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::rc::Rc;
 
 use crate::strength::delta::oracle::{
     Kind, Oracle, Slack, holds_part, is_literal_change, is_value_text, is_wider_all, number_of, pure_parts, without_modules,
@@ -26,6 +29,14 @@ pub(super) struct Names<'n> {
     pub(super) own: BTreeSet<&'n str>,
     /// Names of an interface that the whole change renames.
     pub(super) renames: Option<&'n Renames>,
+    /// Texts that were cut already.
+    pub(super) known: RefCell<HashMap<String, Rc<Read>>>,
+}
+
+/// A text cut once, and a hash that only texts share which are equal but for names.
+pub(super) struct Read {
+    tokens: Vec<String>,
+    frame: u64,
 }
 
 impl Names<'_> {
@@ -34,8 +45,12 @@ impl Names<'_> {
         if one == other {
             return true;
         }
-        let (one, other) = (without_modules(one, &self.own), without_modules(other, &self.own));
-        let (one, other) = (cut(&one), cut(&other));
+        let (one, other) = (self.read(one), self.read(other));
+        if one.frame != other.frame {
+            return false;
+        }
+        let one: Vec<&str> = one.tokens.iter().map(String::as_str).collect();
+        let other: Vec<&str> = other.tokens.iter().map(String::as_str).collect();
         let (mut there, mut back) = (BTreeMap::new(), BTreeMap::new());
         one.len() == other.len()
             && (0..one.len()).all(|at| {
@@ -46,6 +61,24 @@ impl Names<'_> {
                 let moved = part(&one) && part(&other) && self.renames.is_some_and(|names| names.became(a, b));
                 a == b || ((moved || renamed(a, b)) && *there.entry(a).or_insert(b) == b && *back.entry(b).or_insert(a) == a)
             })
+    }
+
+    /// Whether two texts may be alike at all: cheap, and true wherever they are.
+    fn may_be_alike(&self, one: &str, other: &str) -> bool {
+        one == other || self.read(one).frame == self.read(other).frame
+    }
+
+    fn read(&self, text: &str) -> Rc<Read> {
+        if let Some(known) = self.known.borrow().get(text) {
+            return Rc::clone(known);
+        }
+        let told = without_modules(text, &self.own);
+        let tokens: Vec<String> = cut(&told).into_iter().map(str::to_owned).collect();
+        let mut frame = DefaultHasher::new();
+        tokens.iter().for_each(|token| if is_name(token) { "" } else { token.as_str() }.hash(&mut frame));
+        let read = Rc::new(Read { tokens, frame: frame.finish() });
+        self.known.borrow_mut().insert(text.to_owned(), Rc::clone(&read));
+        read
     }
 }
 
@@ -78,7 +111,9 @@ fn same(base: &Oracle, patch: &Oracle, names: &Names<'_>) -> bool {
         && base.kind != Kind::Either
         && base.slack == patch.slack
         && base.pattern == patch.pattern
-        && views(patch).iter().any(|p| as_told(base, p))
+        && views(patch)
+            .iter()
+            .any(|p| names.may_be_alike(&base.subject, &p.subject) && names.may_be_alike(&base.expected, &p.expected) && as_told(base, p))
 }
 
 /// A condition on two computed values is about either of them.

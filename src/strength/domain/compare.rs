@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use num_bigint::BigInt;
 
 use crate::finding::Rule;
-use crate::strength::domain::moved::is_same;
+use crate::strength::domain::moved::{is_same, without_modules};
 use crate::strength::domain::strategy::{Strategy, decimal, holds, short};
 use crate::strength::domain::{Argument, Domain, Origin, Table};
 
@@ -20,8 +20,8 @@ pub struct DomainLoss {
 
 /// Rows that a product of tables is expanded to at most.
 const PRODUCT_CAP: usize = 100_000;
-/// Pairs of lost and fresh rows that are compared at most.
-const MATCH_CAP: usize = 1_000_000;
+/// Fresh rows of equal names that one lost row is compared with at most.
+const MATCH_CAP: usize = 64;
 /// Values of an interval that are looked up one by one at most.
 const SPREAD_CAP: u64 = 10_000;
 
@@ -130,7 +130,7 @@ fn project(table: &Table, columns: &[usize]) -> BTreeSet<Vec<String>> {
 
 fn rows_lost(base: &Table, patch: &Table, columns: &[usize]) -> Vec<DomainLoss> {
     let kept = project(patch, columns);
-    let lost = unmoved(base.rows.difference(&kept).collect(), kept.difference(&base.rows).collect());
+    let lost = unmoved(base.rows.difference(&kept).collect(), &kept.difference(&base.rows).collect::<Vec<_>>());
     let mut losses = Vec::new();
     if !lost.is_empty() {
         let fresh_text = !patch.rest.is_subset(&base.rest);
@@ -144,13 +144,18 @@ fn rows_lost(base: &Table, patch: &Table, columns: &[usize]) -> Vec<DomainLoss> 
 }
 
 /// The lost rows that no fresh row is, told by the modules of its names alone; a fresh row stands for one lost one.
-fn unmoved<'r>(lost: Vec<&'r Vec<String>>, mut fresh: Vec<&Vec<String>>) -> Vec<&'r Vec<String>> {
-    if lost.len().saturating_mul(fresh.len()) > MATCH_CAP {
-        return lost;
+fn unmoved<'r>(lost: Vec<&'r Vec<String>>, fresh: &[&Vec<String>]) -> Vec<&'r Vec<String>> {
+    let bare = |row: &Vec<String>| row.iter().map(|cell| without_modules(cell)).collect::<Vec<_>>();
+    let mut by_name: BTreeMap<Vec<String>, Vec<&Vec<String>>> = BTreeMap::new();
+    for row in fresh.iter().filter(|_| !lost.is_empty()) {
+        by_name.entry(bare(row)).or_default().push(row);
     }
     let same = |one: &Vec<String>, other: &Vec<String>| one.len() == other.len() && one.iter().zip(other).all(|(a, b)| is_same(a, b));
-    let stays = |row: &&'r Vec<String>| fresh.iter().position(|other| same(row, other)).map(|at| fresh.swap_remove(at)).is_none();
-    lost.into_iter().filter(stays).collect()
+    let mut stays = |row: &&'r Vec<String>| {
+        let Some(there) = by_name.get_mut(&bare(row)) else { return true };
+        there.iter().take(MATCH_CAP).position(|other| same(row, other)).map(|at| there.swap_remove(at)).is_none()
+    };
+    lost.into_iter().filter(|row| stays(row)).collect()
 }
 
 /// Whether every value is among the kept ones, whatever module its names are imported from.
@@ -158,7 +163,7 @@ fn is_kept(keys: &BTreeSet<String>, kept: &BTreeSet<String>) -> bool {
     let one = |key: &String| vec![key.clone()];
     let lost: Vec<Vec<String>> = keys.difference(kept).map(one).collect();
     let fresh: Vec<Vec<String>> = kept.difference(keys).map(one).collect();
-    lost.is_empty() || unmoved(lost.iter().collect(), fresh.iter().collect()).is_empty()
+    lost.is_empty() || unmoved(lost.iter().collect(), &fresh.iter().collect::<Vec<_>>()).is_empty()
 }
 
 fn cases_lost(base: &Table, lost: &[&Vec<String>], fresh_text: bool) -> DomainLoss {

@@ -9,6 +9,15 @@ pub(super) fn is_same(one: &str, other: &str) -> bool {
     one.len() == other.len() && one.iter().zip(&other).all(|(a, b)| a == b || is_same_name(a, b))
 }
 
+/// A text with every dotted name told by its last part.
+pub(super) fn without_modules(text: &str) -> String {
+    let last = |part: &str| match part.rsplit_once('.') {
+        Some((_, name)) if part.starts_with(|c: char| c.is_alphabetic() || c == '_') => name.to_owned(),
+        _ => part.to_owned(),
+    };
+    parts(text).into_iter().map(last).collect()
+}
+
 /// `pack.old.Name` and `pack.new.Name`, `pack.Name` and `packs.Name`.
 fn is_same_name(one: &str, other: &str) -> bool {
     let (Some((from, name)), Some((now_from, now))) = (one.rsplit_once('.'), other.rsplit_once('.')) else { return false };

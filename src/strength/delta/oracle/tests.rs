@@ -58,7 +58,8 @@ fn each_condition_has_its_kind() {
 
 fn weight(base: &str, patch: &str) -> Option<bool> {
     let (base, patch) = (Oracle::read(&normal(base)).remove(0), Oracle::read(&normal(patch)).remove(0));
-    let names = Names { went: BTreeSet::from(["got"]), came: BTreeSet::from(["result"]), own: BTreeSet::from(["cart"]), renames: None };
+    let names =
+        Names { went: BTreeSet::from(["got"]), came: BTreeSet::from(["result"]), own: BTreeSet::from(["cart"]), ..Names::default() };
     weigh(&base, &patch, &names).map(|weight| weight == Weight::Held)
 }
 

@@ -108,13 +108,9 @@ fn parameters<'a>(parts: &'a [Expr], scope: &Scope<'_, '_>, bound: &Bindings<'a>
 /// One element for each way in which the generators bind their names.
 fn all<'a>(element: &'a Expr, generators: &'a [Comprehension], place: Place<'_, '_, '_>, bound: &Bindings<'a>, found: &mut Cases) -> bool {
     let Some((generator, rest)) = generators.split_first() else { return one(element, place, bound, found) };
-    if generator.is_async || mentions(&generator.iter, bound) {
-        return false;
-    }
-    let list = cases(&generator.iter, place.scope);
-    list.rest.is_empty()
-        && list.rows.len() <= ROWS
-        && list.rows.iter().all(|row| {
+    let rows = if generator.is_async { None } else { listed(&generator.iter, place.scope, bound) };
+    rows.is_some_and(|rows| {
+        rows.iter().all(|row| {
             let mut now = bound.clone();
             place.scope.spend(now.rows.len() + 1).is_some()
                 && bind(&generator.target, row, &mut now)
@@ -124,6 +120,35 @@ fn all<'a>(element: &'a Expr, generators: &'a [Comprehension], place: Place<'_, 
                     None => false,
                 }
         })
+    })
+}
+
+/// The rows of a list that is read whole, or of the part of one that a slice by known numbers leaves.
+fn listed(iter: &Expr, scope: &Scope<'_, '_>, bound: &Bindings<'_>) -> Option<Vec<Row>> {
+    let (of, range) = match iter {
+        Expr::Subscript(s) => (&*s.value, s.slice.as_slice_expr()),
+        other => (other, None),
+    };
+    let list = cases(if range.is_some() { of } else { iter }, scope);
+    if mentions(of, bound) || !list.rest.is_empty() || list.rows.len() > ROWS {
+        return None;
+    }
+    let Some(range) = range.filter(|range| range.step.is_none()) else { return (!mentions(iter, bound)).then_some(list.rows) };
+    let end = |expr: &Option<Box<Expr>>, open: usize| {
+        expr.as_ref().map_or(Some(open), |e| number(e, scope, bound)).map(|n| n.min(list.rows.len()))
+    };
+    let (from, to) = (end(&range.lower, 0)?, end(&range.upper, usize::MAX)?);
+    scope.spend(list.rows.len())?;
+    Some(list.rows.get(from..to.max(from)).unwrap_or_default().to_vec())
+}
+
+/// A number that is not negative: a literal, a bound name, or a sum of such.
+fn number(expr: &Expr, scope: &Scope<'_, '_>, bound: &Bindings<'_>) -> Option<usize> {
+    match expr {
+        Expr::BinOp(b) if b.op == Operator::Add => number(&b.left, scope, bound)?.checked_add(number(&b.right, scope, bound)?),
+        Expr::Name(_) | Expr::NumberLiteral(_) => row(expr, scope, bound).whole.parse().ok(),
+        _ => None,
+    }
 }
 
 fn bind<'a>(target: &'a Expr, row: &Row, bound: &mut Bindings<'a>) -> bool {

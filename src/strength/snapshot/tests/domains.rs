@@ -85,6 +85,9 @@ fn a_comprehension_over_a_list_that_is_read_has_its_rows() {
     for unread in ["[(x, True) for x in V if make(x)]", "[(x, True) for x in make()]"] {
         assert_eq!(rules(&base, &with(unread)), [Rule::DomainUnreadable], "{unread}");
     }
+    let later = "itertools.chain.from_iterable([[(x, y) for y in V[i + 1 :]] for i, x in enumerate(V)])";
+    assert_eq!(size(&with(later)), Some(3));
+    assert_eq!(rules(&with(later), &with(&later.replace("i + 1", "i + 2"))), [Rule::CaseRemoved]);
     let pairs = "[(x, y) for i, x in enumerate(V) for y in V]";
     assert_eq!(size(&with(pairs)), Some(9));
     assert_eq!(size(&with("[[(x, y) for j, y in enumerate(V) if i != j] for i, x in enumerate(V)]")), None);
