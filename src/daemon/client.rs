@@ -111,7 +111,7 @@ impl Batch for Ask {
         if matches!(*state, Link::Untried) {
             *state = open(HURRY);
         }
-        if matches!(&*state, Link::Open(_, used) if used.elapsed() > RESTED) {
+        if matches!(&*state, Link::Open(line, used) if line.is_spent() || used.elapsed() > RESTED) {
             *state = Link::Left;
         }
         let Link::Open(line, rested) = &mut *state else { return HashMap::new() };
@@ -161,8 +161,12 @@ pub fn status() -> Result<Option<Status>, DaemonError> {
 /// What a repository has of the daemon.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Aid {
-    /// How it stands with the daemon, in a few words.
+    /// Whether there is one and it answers.
+    pub live: bool,
+    /// How it stands with the daemon, in a few words; why, when it is not live.
     pub says: String,
+    /// How much of this repository it has ready, if it has heard of it.
+    pub warmth: Option<Warmth>,
     /// What it knows of merges to come: hints, each for its two commits.
     pub merges: Vec<Merge>,
 }
@@ -170,7 +174,7 @@ pub struct Aid {
 /// What a repository has of the daemon. Whatever goes wrong is part of the answer.
 pub fn aid(repo: &Repo) -> Aid {
     let warm = Warm::of(repo);
-    let none = |says: String| Aid { says, merges: Vec::new() };
+    let none = |says: String| Aid { live: false, says, warmth: None, merges: Vec::new() };
     if let Some(why) = warm.wishes.why_not() {
         return none(format!("not asked here: {why}"));
     }
@@ -180,13 +184,13 @@ pub fn aid(repo: &Repo) -> Aid {
         Ok(None) => none("not running; the next hook that has facts to compute starts it".into()),
         Err(error) => none(format!("{error}; verdicts are reached without it").replacen("the daemon ", "", 1)),
         Ok(Some((status, merges))) => {
-            let warmth = status.repositories.iter().find(|warmth| Some(&warmth.place) == place.as_ref());
-            let says = match warmth {
+            let warmth = status.repositories.into_iter().find(|warmth| Some(&warmth.place) == place.as_ref());
+            let says = match &warmth {
                 Some(Warmth { cold: Some(why), .. }) => format!("running; this repository is not kept warm: {why}"),
                 Some(warmth) => format!("running; {} of {} facts ready", warmth.ready, warmth.wanted),
                 None => "running; it has not heard of this repository yet".into(),
             };
-            Aid { says, merges }
+            Aid { live: true, says, warmth, merges }
         }
     }
 }

@@ -47,7 +47,8 @@ impl Place {
         Err(last)
     }
 
-    fn in_folder(folder: &Path) -> Result<Self, PlaceError> {
+    /// The names in a folder that was found to be safe.
+    pub(in crate::daemon) fn in_folder(folder: &Path) -> Result<Self, PlaceError> {
         let place = Place { folder: folder.to_path_buf(), stem: format!("d{PROTOCOL}-{}", engine::short()) };
         let length = place.socket().as_os_str().len();
         if length > LONGEST { Err(PlaceError::TooLong(length)) } else { Ok(place) }

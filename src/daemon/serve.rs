@@ -16,7 +16,7 @@ use crate::daemon::shared::{Shared, lock};
 use crate::daemon::system::{self, Door, Stream};
 use crate::daemon::talk;
 use crate::daemon::warm::{self, Order};
-use crate::daemon::wire::Known;
+use crate::daemon::wire::{Known, WireError};
 use crate::gate::folder;
 
 /// Most connections at once; one more is closed at once, and that client computes for itself.
@@ -43,6 +43,9 @@ pub struct Options {
     pub known: Option<Known>,
 }
 
+/// How a connection is served.
+type Talk = fn(Stream, &Shared) -> Result<(), WireError>;
+
 /// Is the daemon, until it is idle, asked to end, or no longer the one.
 ///
 /// # Errors
@@ -68,9 +71,9 @@ pub fn serve(options: Options) -> Result<(), DaemonError> {
     if let Some(known) = options.known {
         shared.learn(known);
     }
-    attend(&door, &shared, &life, options.idle);
+    attend(&door, &shared, &life, options.idle, talk::converse);
     life.close();
-    finish(&door, &shared);
+    finish(&door, &shared, talk::converse);
     let _ = shared.orders.try_send(Order::End);
     drop(warmer);
     shared.store.flush();
@@ -81,7 +84,7 @@ pub fn serve(options: Options) -> Result<(), DaemonError> {
 }
 
 /// Lets clients in until there is a reason to leave.
-fn attend(door: &Door, shared: &Arc<Shared>, life: &Life, idle: Duration) {
+fn attend(door: &Door, shared: &Arc<Shared>, life: &Life, idle: Duration, talk: Talk) {
     let mut look = Look { at: Instant::now(), wall: SystemTime::now(), full: false };
     while !shared.leaving.load(Ordering::SeqCst) {
         let quiet = shared.idle();
@@ -91,7 +94,7 @@ fn attend(door: &Door, shared: &Arc<Shared>, life: &Life, idle: Duration) {
         }
         door.wait(&shared.waker, TICK.saturating_sub(look.at.elapsed()).min(idle.saturating_sub(quiet)));
         while let Some(stream) = door.next() {
-            admit(stream, shared);
+            admit(stream, shared, talk);
         }
         if look.at.elapsed() >= TICK {
             look.around(shared, life);
@@ -133,7 +136,7 @@ fn jumped(wall: Option<Duration>, steady: Duration) -> bool {
 }
 
 /// Gives a client a thread of its own. A panic in it ends that connection; a second one ends the daemon.
-fn admit(stream: Stream, shared: &Arc<Shared>) {
+fn admit(stream: Stream, shared: &Arc<Shared>, talk: Talk) {
     let id = shared.admitted.fetch_add(1, Ordering::Relaxed);
     let Ok(other) = stream.try_clone() else { return };
     {
@@ -144,8 +147,8 @@ fn admit(stream: Stream, shared: &Arc<Shared>) {
         talks.insert(id, other);
     }
     let thread_shared = Arc::clone(shared);
-    let talk = move || {
-        let talked = panic::catch_unwind(AssertUnwindSafe(|| talk::converse(stream, &thread_shared)));
+    let serve = move || {
+        let talked = panic::catch_unwind(AssertUnwindSafe(|| talk(stream, &thread_shared)));
         lock(&thread_shared.talks).remove(&id);
         if talked.is_err() {
             thread_shared.log.say("a connection panicked");
@@ -157,16 +160,16 @@ fn admit(stream: Stream, shared: &Arc<Shared>) {
             thread_shared.waker.wake();
         }
     };
-    if thread::Builder::new().name("talk".into()).stack_size(STACK).spawn(talk).is_err() {
+    if thread::Builder::new().name("talk".into()).stack_size(STACK).spawn(serve).is_err() {
         lock(&shared.talks).remove(&id);
     }
 }
 
 /// Answers those who had already connected, and waits a little for answers on their way. A second signal ends the wait.
-fn finish(door: &Door, shared: &Arc<Shared>) {
+fn finish(door: &Door, shared: &Arc<Shared>, talk: Talk) {
     let signals = shared.signals.load(Ordering::SeqCst);
     while let Some(stream) = door.next() {
-        admit(stream, shared);
+        admit(stream, shared, talk);
     }
     for stream in lock(&shared.talks).values() {
         let _ = stream.shutdown(Shutdown::Read);
@@ -177,23 +180,5 @@ fn finish(door: &Door, shared: &Arc<Shared>) {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::jumped;
-
-    #[test]
-    fn a_clock_that_was_set_or_slept_has_jumped() {
-        let day = Duration::from_hours(24);
-        for (wall, steady, answer) in [
-            (Some(Duration::from_secs(5)), Duration::from_secs(5), false),
-            (Some(Duration::from_secs(6)), Duration::from_secs(5), false),
-            (Some(day), Duration::from_secs(5), true),
-            (Some(Duration::ZERO), day, true),
-            (None, Duration::from_secs(5), true),
-        ] {
-            assert_eq!(jumped(wall, steady), answer, "{wall:?} {steady:?}");
-        }
-    }
-}
+#[cfg(all(test, unix))]
+mod tests;

@@ -155,7 +155,7 @@ impl Warmer {
             if ward.is_touched(&seen.touched) {
                 self.warm(ward);
             }
-            ward.saved(&seen.touched, &mut self.reader);
+            self.guarded(ward, |ward, reader| ward.saved(&seen.touched, reader));
         }
         self.wards = wards;
         self.watch();
@@ -180,9 +180,21 @@ impl Warmer {
         if !self.reader.shared.store.remembers() {
             self.reader.ready.clear();
         }
-        ward.warm(&mut self.reader);
-        self.reader.rest();
-        merges::judge(ward, &self.reader.shared);
+        self.guarded(ward, |ward, reader| {
+            ward.warm(reader);
+            reader.rest();
+            merges::judge(ward, &reader.shared);
+        });
+    }
+
+    /// Works on a repository. A panic costs that repository its warmth, and nobody else anything.
+    fn guarded(&mut self, ward: &mut Ward, work: impl FnOnce(&mut Ward, &mut Reader)) {
+        let reader = &mut self.reader;
+        if panic::catch_unwind(AssertUnwindSafe(|| work(ward, reader))).is_err() {
+            reader.shared.log.say(&format!("reading ahead in {} panicked", ward.name()));
+            ward.give_up();
+            lock(&reader.shared.merges).remove(&ward.known);
+        }
     }
 
     fn watch(&mut self) {
@@ -257,5 +269,47 @@ impl Reader {
         self.shared.store.put(key.clone(), sealed);
         self.shared.warmed.fetch_add(1, Ordering::Relaxed);
         true
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::mpsc::sync_channel;
+    use std::time::Instant;
+
+    use super::{Eyes, Generations, InFlight, Reader, Ward, Warmer, watch};
+    use crate::daemon::place::Place;
+    use crate::daemon::shared::{Shared, lock};
+    use crate::daemon::wire::Known;
+
+    #[test]
+    fn a_panic_in_reading_ahead_costs_one_repository_its_warmth_and_nobody_else_anything() {
+        let home = tempfile::tempdir().unwrap();
+        let place = Place::in_folder(home.path()).unwrap();
+        let shared = Arc::new(Shared::new(&place, sync_channel(8).0, 0).unwrap());
+        let known = |name: &str| {
+            let path = home.path().join(name);
+            std::fs::create_dir(&path).unwrap();
+            std::fs::write(path.join("config"), "").unwrap();
+            Known { top: None, git_dir: path.as_path().into(), common_dir: path.as_path().into() }
+        };
+        let (mut bad, mut good) = (Ward::new(known("bad")).unwrap(), Ward::new(known("good")).unwrap());
+        for ward in [&bad, &good] {
+            lock(&shared.merges).insert(ward.known.clone(), Vec::new());
+        }
+        let in_flight = InFlight::open(&place);
+        let reader = Reader { shared: Arc::clone(&shared), in_flight, shunned: [].into(), ready: Generations::new(8) };
+        let eyes = Eyes::new(watch::of_system, watch::Inbox::new(|| {}));
+        let mut warmer = Warmer { eyes, wards: Vec::new(), reader, round: Instant::now(), said: None };
+        let mut worked = 0;
+        warmer.guarded(&mut bad, |_, _| panic!("over a repository"));
+        warmer.guarded(&mut good, |_, _| worked += 1);
+        assert_eq!((worked, good.warmth().cold), (1, None));
+        assert!(bad.warmth().cold.is_some_and(|why| why.contains("panic")));
+        assert_eq!(lock(&shared.merges).keys().collect::<Vec<_>>(), [&good.known]);
+        bad.warm(&mut warmer.reader);
+        assert!(bad.warmth().cold.is_some_and(|why| why.contains("panic")), "it is not tried again");
+        assert!(std::fs::read_to_string(place.log()).unwrap().contains("bad panicked"));
     }
 }

@@ -1,6 +1,6 @@
 //! Owns a text that is shown again whenever it changes: on a terminal in place, elsewhere one after another.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::{IsTerminal as _, Stdout, Write as _, stdout};
 
 use terminal_size::{Height, terminal_size};
 
@@ -13,7 +13,7 @@ pub struct Screen {
 impl Screen {
     /// Takes the terminal's other screen, so that what stood there comes back at the end.
     pub fn open() -> Self {
-        let terminal = std::io::stdout().is_terminal();
+        let terminal = stdout().is_terminal();
         if terminal {
             super::out("\x1b[?1049h\x1b[?25l");
         }
@@ -23,11 +23,11 @@ impl Screen {
     /// Shows a text, if it is not the one that is shown. False when nobody reads any more.
     pub fn show(&mut self, text: &str) -> bool {
         if self.shown.as_deref() == Some(text) {
-            return true;
+            return is_read(&stdout());
         }
         let drawn = if self.terminal { in_place(text, height()) } else { text.to_owned() };
         self.shown = Some(text.to_owned());
-        let mut stdout = std::io::stdout().lock();
+        let mut stdout = stdout().lock();
         stdout.write_all(drawn.as_bytes()).and_then(|()| stdout.flush()).is_ok()
     }
 }
@@ -38,6 +38,20 @@ impl Drop for Screen {
             super::out("\x1b[?25h\x1b[?1049l");
         }
     }
+}
+
+/// Whether anybody can still read what is written: a reader who left is not noticed by waiting.
+#[cfg(unix)]
+fn is_read(out: &Stdout) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let mut watched = [PollFd::new(out, PollFlags::empty())];
+    let polled = poll(&mut watched, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
+    !(polled.is_ok() && watched[0].revents().intersects(PollFlags::ERR | PollFlags::HUP))
+}
+
+#[cfg(not(unix))]
+fn is_read(_out: &Stdout) -> bool {
+    true
 }
 
 fn height() -> usize {

@@ -143,8 +143,20 @@ pub fn status_json(standing: &Standing) -> Value {
             "opaque": overview.cards.opaque.iter().map(|(id, why)| json!({ "property": id, "why": why })).collect::<Vec<_>>(),
             "unreadable": overview.cards.unreadable.iter().map(|(path, why)| json!({ "path": path.to_string(), "why": why })).collect::<Vec<_>>(),
         },
-        "daemon": standing.aid.says,
+        "daemon": daemon(&standing.aid),
         "merges": standing.aid.merges,
         "waivers": overview.waivers.iter().map(|(path, open)| json!({ "path": path.to_string(), "open": open })).collect::<Vec<_>>(),
+    })
+}
+
+fn daemon(aid: &Aid) -> Value {
+    let warmth = aid.warmth.as_ref();
+    json!({
+        "live": aid.live,
+        "why": (!aid.live).then_some(&aid.says),
+        "says": aid.says,
+        "ready": warmth.map(|warmth| warmth.ready),
+        "wanted": warmth.map(|warmth| warmth.wanted),
+        "cold": warmth.and_then(|warmth| warmth.cold.as_ref()),
     })
 }

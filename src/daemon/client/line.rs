@@ -16,14 +16,14 @@ use crate::gate::facts::{Fact, Key, engine};
 pub(super) struct Patience {
     /// To connect and say hello.
     hello: Duration,
-    /// For each answer.
-    answer: Duration,
+    /// For all answers together: many slow ones must not add up.
+    answers: Duration,
 }
 
 /// A verdict waits: it is reached without the daemon sooner than late.
-pub(super) const HURRY: Patience = Patience { hello: Duration::from_millis(25), answer: Duration::from_millis(250) };
+pub(super) const HURRY: Patience = Patience { hello: Duration::from_millis(25), answers: Duration::from_millis(250) };
 /// The user asked for the daemon itself.
-pub(super) const LEISURE: Patience = Patience { hello: Duration::from_secs(2), answer: Duration::from_secs(2) };
+pub(super) const LEISURE: Patience = Patience { hello: Duration::from_secs(2), answers: Duration::from_secs(2) };
 
 /// Why the daemon was of no use.
 #[derive(Debug)]
@@ -72,7 +72,8 @@ impl From<WireError> for Broken {
 /// A connection to a daemon of this user and engine.
 pub(super) struct Line {
     stream: Stream,
-    patience: Patience,
+    /// Time that is left for answers.
+    left: Duration,
     foreign: bool,
 }
 
@@ -103,7 +104,7 @@ impl Line {
         if back.nonce != hello.nonce || back.magic != hello.magic {
             return Err(Broken::Wrong("another one's hello"));
         }
-        Ok(Line { stream, patience, foreign: back != hello })
+        Ok(Line { stream, left: patience.answers, foreign: back != hello })
     }
 
     /// Facts for keys: those it knows.
@@ -135,9 +136,21 @@ impl Line {
         }
     }
 
+    /// Whether so little time is left that the next answer could hardly come in it.
+    pub(super) fn is_spent(&self) -> bool {
+        self.left < HURRY.hello
+    }
+
     fn ask(&mut self, known: Option<&Known>, wish: Wish) -> Result<Matter, Broken> {
+        let started = Instant::now();
+        let answer = self.answer(known, wish, started + self.left);
+        self.left = self.left.saturating_sub(started.elapsed());
+        answer
+    }
+
+    fn answer(&self, known: Option<&Known>, wish: Wish, until: Instant) -> Result<Matter, Broken> {
         let request = Request { nonce: wire::nonce(), repository: known.cloned(), wish };
-        let mut timed = Timed { stream: &self.stream, until: Instant::now() + self.patience.answer };
+        let mut timed = Timed { stream: &self.stream, until };
         wire::send(&mut timed, &request, REQUEST_CAP)?;
         let bytes = wire::receive(&mut timed, ANSWER_CAP)?.ok_or(Broken::Wire(WireError::Io(io::ErrorKind::UnexpectedEof.into())))?;
         let answer: Answer = wire::parse(&bytes)?;
@@ -167,4 +180,56 @@ fn checked(keys: &[Key], told: &[Told]) -> Result<HashMap<Key, Fact>, Broken> {
         }
     }
     Ok(facts)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::io;
+    use std::os::unix::net::UnixListener;
+    use std::thread::sleep;
+    use std::time::Duration;
+
+    use super::{Broken, HURRY, Line, Patience};
+    use crate::daemon::wire::{self, ANSWER_CAP, Answer, Hello, Matter, REQUEST_CAP, Request, WireError};
+    use crate::gate::facts::engine;
+
+    #[test]
+    fn a_hook_waits_less_than_three_hundred_milliseconds_in_all() {
+        assert!(HURRY.hello + HURRY.answers < Duration::from_millis(300));
+    }
+
+    /// Greets, and answers everything it is asked after a pause.
+    fn slow(door: &UnixListener, pause: Duration) -> Result<(), WireError> {
+        let (mut stream, _) = door.accept()?;
+        let hello: Hello = wire::parse(&wire::receive(&mut stream, REQUEST_CAP)?.unwrap_or_default())?;
+        wire::send(&mut stream, &hello, ANSWER_CAP)?;
+        while let Some(bytes) = wire::receive(&mut stream, REQUEST_CAP)? {
+            let request: Request = wire::parse(&bytes)?;
+            sleep(pause);
+            let answer = Answer { nonce: request.nonce, engine: engine::id().into(), matter: Matter::Facts(Vec::new()) };
+            wire::send(&mut stream, &answer, ANSWER_CAP)?;
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn all_answers_together_have_one_deadline() {
+        let home = tempfile::tempdir().unwrap();
+        let (socket, pause) = (home.path().join("s"), Duration::from_millis(20));
+        let door = UnixListener::bind(&socket).unwrap();
+        let patience = Patience { hello: Duration::from_mins(1), answers: Duration::from_mins(1) };
+        std::thread::scope(|scope| {
+            scope.spawn(|| slow(&door, pause));
+            let mut line = Line::open(&socket, patience).unwrap();
+            for round in 1..=3 {
+                assert!(line.facts(None, &[]).unwrap().is_empty());
+                assert!(line.left <= patience.answers - pause * round, "{:?} left after {round}", line.left);
+            }
+            assert!(!line.is_spent());
+            line.left = Duration::ZERO;
+            assert!(line.is_spent());
+            let late = line.facts(None, &[]).unwrap_err();
+            assert!(matches!(&late, Broken::Wire(WireError::Io(error)) if error.kind() == io::ErrorKind::TimedOut), "{late:?}");
+        });
+    }
 }

@@ -71,12 +71,7 @@ impl Wishes {
             Mode::Auto if is_temporary(place) => Some(Silence::Temporary),
             Mode::On | Mode::Auto => None,
         };
-        let starts = match mode {
-            _ if silent.is_some() => Starts::Never,
-            Mode::On => Starts::Always,
-            Mode::Auto if !system::is_remote(repo.common_dir()) => Starts::ForFacts,
-            Mode::Auto | Mode::Off => Starts::Never,
-        };
+        let starts = silent.map_or_else(|| starts(mode, system::is_remote(repo.common_dir())), |_| Starts::Never);
         Wishes { silent, starts, audits }
     }
 
@@ -110,6 +105,15 @@ impl Wishes {
     }
 }
 
+/// When a daemon is started for a repository that may have one. What a network file system holds cannot be watched.
+fn starts(mode: Mode, remote: bool) -> Starts {
+    match mode {
+        Mode::On => Starts::Always,
+        Mode::Auto if !remote => Starts::ForFacts,
+        Mode::Auto | Mode::Off => Starts::Never,
+    }
+}
+
 fn mode(value: Option<&OsStr>) -> Mode {
     match value.and_then(OsStr::to_str).map(str::to_ascii_lowercase).as_deref() {
         Some("on" | "1" | "true" | "yes") => Mode::On,
@@ -136,7 +140,7 @@ mod tests {
     use std::ffi::OsStr;
     use std::path::Path;
 
-    use super::{Mode, is_ci, is_temporary, mode};
+    use super::{Mode, Wishes, is_ci, is_temporary, mode, starts};
 
     #[test]
     fn the_variable_says_on_or_off_and_anything_else_is_auto() {
@@ -151,6 +155,20 @@ mod tests {
             (None, Mode::Auto),
         ] {
             assert_eq!(mode(value.map(OsStr::new)), expected, "{value:?}");
+        }
+    }
+
+    #[test]
+    fn a_daemon_is_started_where_and_when_it_has_something_to_save() {
+        for (mode, remote, after_facts, after_nothing) in [
+            (Mode::Auto, false, true, false),
+            (Mode::Auto, true, false, false),
+            (Mode::On, false, true, true),
+            (Mode::On, true, true, true),
+            (Mode::Off, false, false, false),
+        ] {
+            let wishes = Wishes { starts: starts(mode, remote), ..Wishes::default() };
+            assert_eq!((wishes.starts(true), wishes.starts(false)), (after_facts, after_nothing), "{mode:?}, remote: {remote}");
         }
     }
 

@@ -35,6 +35,7 @@ pub(in crate::daemon) struct Ward {
     stamp: Option<Stamp>,
     folders: BTreeSet<PathBuf>,
     warmth: Warmth,
+    given_up: bool,
 }
 
 /// What a pass was made for: as long as it is the same, there is nothing new to read ahead.
@@ -55,7 +56,7 @@ impl Ward {
         let fit = all.into_iter().flatten().all(|path| path.is_absolute() && system::euid_owns(path));
         let identity = system::identity(&git_dir);
         let warmth = Warmth { place: folder::shown(top.as_deref().unwrap_or(&git_dir)), ..Warmth::default() };
-        fit.then_some(Ward { known, top, git_dir, common_dir, identity, stamp: None, folders: BTreeSet::new(), warmth })
+        fit.then_some(Ward { known, top, git_dir, common_dir, identity, stamp: None, folders: BTreeSet::new(), warmth, given_up: false })
     }
 
     /// Its place, escaped.
@@ -101,10 +102,7 @@ impl Ward {
 
     /// Makes ready what the verdicts on HEAD, the merge base and the index will ask.
     pub(super) fn warm(&mut self, reader: &mut Reader) {
-        let why_not = self.why_not();
-        if why_not.is_some() {
-            self.warmth.cold = why_not.map(str::to_owned);
-            self.folders = BTreeSet::new();
+        if self.stays_cold(system::is_remote) {
             return;
         }
         self.warmth.cold = self.pass(reader).err().map(|error| error.to_string());
@@ -113,8 +111,27 @@ impl Ward {
         }
     }
 
-    fn why_not(&self) -> Option<&'static str> {
-        if system::is_remote(&self.common_dir) {
+    /// Something in it made its reader panic: it is not read ahead again.
+    pub(super) fn give_up(&mut self) {
+        self.given_up = true;
+        self.stays_cold(|_| false);
+    }
+
+    /// Whether nothing is read ahead here. Then nothing is watched either.
+    fn stays_cold(&mut self, is_remote: fn(&Path) -> bool) -> bool {
+        let why_not = self.why_not(is_remote);
+        if why_not.is_some() {
+            self.warmth.cold = why_not.map(str::to_owned);
+            self.folders = BTreeSet::new();
+        }
+        why_not.is_some()
+    }
+
+    fn why_not(&self, is_remote: fn(&Path) -> bool) -> Option<&'static str> {
+        if self.given_up {
+            return Some("reading it ahead made the daemon panic");
+        }
+        if is_remote(&self.common_dir) {
             return Some("it lies on a network file system");
         }
         // Reading a missing object would make git fetch it.
@@ -230,7 +247,22 @@ fn promises(config: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{promises, real_folder};
+    use super::{Ward, promises, real_folder};
+    use crate::daemon::wire::Known;
+
+    #[test]
+    fn what_lies_on_a_network_file_system_is_neither_read_ahead_nor_watched() {
+        let home = tempfile::tempdir().unwrap();
+        let top = home.path().canonicalize().unwrap();
+        std::fs::write(top.join("config"), "[core]\n").unwrap();
+        let known = Known { top: Some(top.as_path().into()), git_dir: top.as_path().into(), common_dir: top.as_path().into() };
+        let mut ward = Ward::new(known).unwrap();
+        ward.folders.insert(top);
+        assert!(!ward.stays_cold(|_| false));
+        assert_eq!((ward.folders.len(), ward.warmth().cold), (1, None));
+        assert!(ward.stays_cold(|_| true));
+        assert_eq!((ward.folders.len(), ward.warmth().cold.as_deref()), (0, Some("it lies on a network file system")));
+    }
 
     #[test]
     fn no_link_leads_to_a_watched_folder() {

@@ -12,7 +12,7 @@ use seedgate::gate::facts::seal::Sealed;
 use seedgate::gate::facts::{Fact, Key, Question, engine};
 use seedgate::tree::Oid;
 
-use super::house::House;
+use super::house::{House, finish, said, skipped};
 
 /// How a false daemon misbehaves.
 pub(super) type Play = fn(&mut UnixStream) -> Option<()>;
@@ -183,8 +183,45 @@ fn whatever_a_daemon_does_wrong_costs_one_line_and_never_the_verdict() {
         let notes = house.noted();
         assert_eq!(notes.len(), 1, "{what}: {notes:?}");
         assert!(notes[0].starts_with("seedgate: note: the daemon "), "{what}: {notes:?}");
-        assert!(daemon.heard.load(Ordering::SeqCst) >= 1, "{what}");
+        house.wait_for("the one attempt", || daemon.heard.load(Ordering::SeqCst) >= 1);
+        assert_eq!(daemon.heard.load(Ordering::SeqCst), 1, "{what}: there is no second attempt");
     }
+}
+
+#[test]
+fn a_verdict_for_which_nothing_is_asked_talks_to_no_daemon() {
+    let house = House::new();
+    house.git(&["reset", "-q", "--hard"]);
+    std::fs::write(house.repo.join("src/app.py"), "production = 1\n").unwrap();
+    house.git(&["add", "."]);
+    let daemon = False::daemon(&house, |_| Some(()));
+    assert_eq!(house.noted(), Vec::<String>::new());
+    assert_eq!(house.check().code, Some(0));
+    assert_eq!(daemon.heard.load(Ordering::SeqCst), 0);
+}
+
+#[test]
+fn many_slow_answers_are_not_waited_for_longer_than_one() {
+    static ASKED: AtomicUsize = AtomicUsize::new(0);
+    let house = House::new();
+    let root = house.git(&["rev-parse", "HEAD"]);
+    for number in 0..10 {
+        std::fs::write(house.repo.join("tests/fixtures/data.json"), format!("moved {number}")).unwrap();
+        house.git(&["commit", "-qam", "moved", "--no-verify"]);
+    }
+    let _daemon = False::daemon(&house, |stream| {
+        let mut request = greeted(stream)?;
+        loop {
+            ASKED.fetch_add(1, Ordering::SeqCst);
+            sleep(Duration::from_millis(80));
+            told(stream, &request, unknown(&request))?;
+            request = take(stream)?;
+        }
+    });
+    let check = |args: &[&str]| said(&finish(&mut house.seedgate(&[&["check", "--base", &root], args].concat())));
+    assert_eq!(check(&[]), check(&["--cold"]));
+    let asked = ASKED.load(Ordering::SeqCst);
+    assert!(asked <= 4, "250 ms are for all answers together; {asked} were waited for");
 }
 
 #[test]
@@ -236,8 +273,8 @@ fn the_daemon_is_neither_asked_nor_started_when_it_is_off_or_in_ci() {
 
 #[test]
 fn a_client_says_nothing_before_it_knows_who_listens() {
-    // Only root can be two users.
     if !rustix::process::geteuid().is_root() || !python_runs() {
+        skipped("only root can be two users, by means of python3");
         return;
     }
     let house = House::new();

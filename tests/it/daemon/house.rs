@@ -37,9 +37,20 @@ impl House {
         house
     }
 
+    /// The same in another folder than the one for temporary files, which is where `auto` starts no daemon.
+    pub(crate) fn settled() -> Self {
+        let house = House::under(Path::new(env!("CARGO_TARGET_TMPDIR")));
+        house.init("r");
+        house
+    }
+
     /// A home without a repository.
     pub(crate) fn empty() -> Self {
-        let folder = tempfile::Builder::new().prefix("sgd").tempdir().unwrap();
+        House::under(&std::env::temp_dir())
+    }
+
+    fn under(parent: &Path) -> Self {
+        let folder = tempfile::Builder::new().prefix("sgd").tempdir_in(parent).unwrap();
         let repo = folder.path().canonicalize().unwrap().join("r");
         let house = House { folder, repo };
         for name in ["home", "run"] {
@@ -135,6 +146,11 @@ impl House {
         String::from_utf8(output.stderr).unwrap().lines().map(str::to_owned).collect()
     }
 
+    /// Has the daemon hear of the repository, whatever the memo already knows of it.
+    pub(crate) fn introduce(&self) {
+        finish(&mut self.seedgate(&["status"]));
+    }
+
     /// A daemon as a child of this test, answering.
     pub(crate) fn serve(&self, idle: Duration) -> Child {
         let child = self.serve_quietly(idle);
@@ -193,6 +209,14 @@ impl Drop for House {
         }
         let _ = fs::set_permissions(self.folder.path(), fs::Permissions::from_mode(0o700));
     }
+}
+
+/// Says on the real standard error that a test cannot run here, and why; always false.
+pub(crate) fn skipped(why: &str) -> bool {
+    let thread = std::thread::current();
+    let line = format!("skipped: {}: {why}\n", thread.name().unwrap_or("a test"));
+    std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes()).unwrap();
+    false
 }
 
 /// Sends a signal to one process.

@@ -8,13 +8,14 @@ use std::process::Stdio;
 use seedgate::gate::facts::Question;
 use seedgate::tree::Oid;
 
-use super::house::{HANG, House, end, finish};
+use super::house::{HANG, House, end, finish, signal, skipped};
 
 /// Waits until a pass over the repository is done.
 fn warm(house: &House) {
-    // On a busy machine a hook may miss the daemon.
+    assert_eq!(house.check(), house.cold());
+    // On a busy machine a hook may miss the daemon, and the next one finds all it asks for in the memo.
     house.wait_for("the daemon to hear of the repository", || {
-        assert_eq!(house.check(), house.cold());
+        house.introduce();
         house.status().is_some_and(|status| status.requests > 0 && !status.repositories.is_empty())
     });
     house.wait_for("warmth", || {
@@ -82,6 +83,43 @@ fn more_events_than_fit_end_the_watcher_and_a_fresh_one_sees_again() {
         fs::write(fixtures.join("data.json"), format!("{:?}", std::time::SystemTime::now())).unwrap();
         house.status().unwrap().warmed > before
     });
+    assert_eq!(end(daemon, "TERM"), Some(0));
+}
+
+#[test]
+fn a_queue_that_overflows_ends_the_watcher_and_the_fresh_one_sees_every_folder() {
+    const FOLDERS: usize = 12;
+    let house = House::new();
+    let fixture = |folder: usize| house.repo.join(format!("tests/d{folder}/fixtures/data.json"));
+    for folder in 0..FOLDERS {
+        fs::create_dir_all(fixture(folder).parent().unwrap()).unwrap();
+        fs::write(fixture(folder), "{}").unwrap();
+    }
+    house.git(&["add", "."]);
+    house.git(&["commit", "-q", "--no-verify", "-m", "folders"]);
+    let daemon = house.serve(HANG);
+    warm(&house);
+    // Nobody reads the queue of a daemon that is stopped. Few names, so that it is the queue that cannot hold them.
+    signal(daemon.id(), "STOP");
+    let queue: usize = fs::read_to_string("/proc/sys/fs/inotify/max_queued_events").unwrap().trim().parse().unwrap();
+    for write in 0..queue {
+        fs::write(fixture(write % FOLDERS), write.to_string()).unwrap();
+    }
+    house.git(&["add", "."]);
+    assert_eq!(house.check(), house.cold());
+    signal(daemon.id(), "CONT");
+    house.wait_for("the overflow to be seen", || house.log().contains("watch off: the system dropped events"));
+    assert_eq!(house.check(), house.cold());
+    house.wait_for("a fresh watcher", || house.status().is_some_and(|status| status.watch_off.is_none() && status.watches > FOLDERS));
+    for folder in 0..FOLDERS {
+        let before = house.status().unwrap().warmed;
+        house.wait_for("the fresh watcher to see a folder", || {
+            fs::write(fixture(folder), format!("{:?}", std::time::SystemTime::now())).unwrap();
+            house.status().unwrap().warmed > before
+        });
+    }
+    house.git(&["add", "."]);
+    assert_eq!(house.check(), house.cold());
     assert_eq!(end(daemon, "TERM"), Some(0));
 }
 
@@ -164,8 +202,9 @@ fn a_blob_that_a_daemon_died_of_is_not_read_ahead_again() {
     fs::write(house.file("inflight"), serde_json::to_vec(&(Question::Sha256, oid)).unwrap()).unwrap();
     let daemon = house.serve(HANG);
     assert_eq!(house.status().unwrap().shunned, 1);
+    assert_eq!(house.check(), house.cold());
     house.wait_for("the rest to be warm", || {
-        assert_eq!(house.check(), house.cold());
+        house.introduce();
         house.status().is_some_and(|status| status.repositories.iter().any(|one| one.wanted > 0 && one.ready + 1 == one.wanted))
     });
     assert_eq!(end(daemon, "TERM"), Some(0));
@@ -175,7 +214,8 @@ fn a_blob_that_a_daemon_died_of_is_not_read_ahead_again() {
 fn a_limit_of_watches_is_named_and_changes_nothing() {
     let unshares = std::process::Command::new("unshare").args(["-Ur", "true"]).stderr(Stdio::null()).status();
     if !unshares.is_ok_and(|status| status.success()) {
-        return; // No user namespaces here.
+        skipped("no user namespaces to set limits in");
+        return;
     }
     for (limit, file) in [("2", "max_inotify_watches"), ("0", "max_inotify_instances")] {
         let house = House::new();
@@ -185,7 +225,7 @@ fn a_limit_of_watches_is_named_and_changes_nothing() {
         let daemon = command.spawn().unwrap();
         house.wait_for("the daemon", || house.status().is_some());
         house.wait_for("the daemon to hear of the repository", || {
-            assert_eq!(house.check(), house.cold());
+            house.introduce();
             house.log().contains("keeps")
         });
         house.wait_for("the limit to be named", || {
