@@ -346,7 +346,7 @@ fn production_that_a_test_imports_and_now_replaces_is_a_loss() {
         (
             "one more",
             &replaced(&["shop.total.order_total"]),
-            &replaced(&["shop.total.order_total", "shop.cart.order_total"]),
+            &replaced(&["shop.total.order_total", "shop.cart.Cart.total"]),
             &[Rule::SubjectPatched],
         ),
     ]);
