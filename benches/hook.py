@@ -30,7 +30,7 @@ NOOP_CONFIG = """repos:
 def peers(env):
     """prek and pre-commit in a virtual environment of the bench; none when PyPI is out of reach."""
     venv = WORK / "venv"
-    if not (venv / "bin" / "prek").exists():
+    if not all((venv / "bin" / name).exists() for name in ("prek", "pre-commit")):
         subprocess.run([sys.executable, "-m", "venv", venv], check=True)
         if subprocess.run([venv / "bin" / "pip", "install", "-q", "prek", "pre-commit"]).returncode:
             return {}

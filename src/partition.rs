@@ -158,7 +158,7 @@ impl Partition {
         let mut finding = Finding::new(Rule::SplitRequired);
         finding.says = [listing("production", &production), listing("test side", &tests)].concat();
         finding.help = String::from(
-            "run `seedgate split` to make two commits of it, production first (`--tests-first` for the other order); \
+            "run `seedgate split -m 'what and why'` to make two commits of it, production first (`--tests-first` for the other order); \
              or unstage one side with `git restore --staged PATH`",
         );
         Some(finding)

@@ -114,6 +114,11 @@ impl Settings {
     /// Most bytes of a configuration.
     pub const MOST_BYTES: u64 = 256 * 1024;
 
+    /// Why no configuration can be where something else than a file stands.
+    pub fn no_file(what: &str) -> SettingsError {
+        bad(1, format!("it is {what}, and the policy is read only from a file; put the file itself here"))
+    }
+
     /// Reads a configuration from a file's bytes.
     ///
     /// # Errors

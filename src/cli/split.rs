@@ -12,7 +12,7 @@ use crate::report;
 ///
 /// Both are judged before anything moves; on any refusal or failure HEAD, index and work tree are as they were. Work-tree
 /// files are never touched, and what is not staged stays unstaged. Author and committer are those that `git commit` would
-/// write, the same for both. Documentation goes with production, waivers go with the tests.
+/// write, the same for both. Documentation goes with production, waivers go with the tests. No hook runs.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   seedgate split -m 'round half up'
@@ -23,7 +23,7 @@ pub(super) struct Args {
     #[arg(long)]
     tests_first: bool,
     /// Message of both commits; given twice, of the first and of the second.
-    #[arg(short, long, value_name = "TEXT")]
+    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
     message: Vec<String>,
     /// Print seedgate.verdict/1 of the two commits.
     #[arg(long)]
@@ -58,16 +58,25 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 
 fn request(args: &Args) -> Result<Request, Failure> {
     let order = if args.tests_first { Order::TestsFirst } else { Order::ProductionFirst };
-    let (first, second) = match args.message.as_slice() {
-        [] => return Err(Failure::usage("split needs a message: seedgate split -m 'what and why'")),
-        [one] => (one.clone(), one.clone()),
-        [one, two] => (one.clone(), two.clone()),
+    let messages = args.message.iter().map(|text| whole(text)).collect::<Option<Vec<String>>>();
+    let messages = messages.ok_or_else(|| Failure::usage("a message is empty: seedgate split -m 'what and why'"))?;
+    Ok(match (order, messages.as_slice()) {
+        (_, []) => return Err(Failure::usage("split needs a message: seedgate split -m 'what and why'")),
+        (_, [one]) => Request { order, production: one.clone(), tests: of_tests(one) },
+        (Order::ProductionFirst, [first, second]) => Request { order, production: first.clone(), tests: second.clone() },
+        (Order::TestsFirst, [first, second]) => Request { order, production: second.clone(), tests: first.clone() },
         _ => return Err(Failure::usage("split makes two commits: give -m once or twice")),
-    };
-    Ok(match (order, args.message.len()) {
-        (Order::ProductionFirst, 1) => Request { order, production: first, tests: format!("{second} (tests)") },
-        (Order::ProductionFirst, _) => Request { order, production: first, tests: second },
-        (Order::TestsFirst, 1) => Request { order, production: second, tests: format!("{first} (tests)") },
-        (Order::TestsFirst, _) => Request { order, production: second, tests: first },
     })
+}
+
+/// A message as git ends it; `None` when nothing is written in it.
+fn whole(text: &str) -> Option<String> {
+    let text = text.trim_start_matches('\n').trim_end();
+    (!text.is_empty()).then(|| format!("{text}\n"))
+}
+
+/// The message of both commits, as that of the tests: its first line says so.
+fn of_tests(message: &str) -> String {
+    let (subject, rest) = message.split_at(message.find('\n').unwrap_or(message.len()));
+    format!("{subject} (tests){rest}")
 }

@@ -1,6 +1,7 @@
 //! `seedgate waiver`: drafts and checks waivers.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -38,16 +39,16 @@ pub(super) enum Command {
 Exit codes: 0 drafted, 64 nothing of that name gets weaker, 65 unreadable input, 70 fault.")]
 pub(super) struct New {
     /// Ids of properties or tests, or unambiguous ends of them.
-    #[arg(value_name = "ID", required_unless_present_any = ["all", "fixture", "path"])]
+    #[arg(value_name = "ID", allow_hyphen_values = true, required_unless_present_any = ["all", "fixture", "path"])]
     ids: Vec<String>,
     /// Everything that is refused and that a waiver can settle.
     #[arg(long, conflicts_with_all = ["ids", "fixture", "path"])]
     all: bool,
     /// A fixture file.
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", allow_hyphen_values = true)]
     fixture: Vec<String>,
     /// A file of the harness, or of production code that tells whether a test runs.
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", allow_hyphen_values = true)]
     path: Vec<String>,
     /// Judge every commit of BASE..HEAD in place of what is staged.
     #[arg(long, value_name = "REV")]
@@ -90,9 +91,10 @@ fn new(args: &New) -> Result<Exit, Failure> {
     if drafts.is_empty() {
         return Err(Failure::usage("nothing in this change gets weaker in a way that a waiver can settle"));
     }
+    let below = !cli::paths::from_root(&cli::environment()?, &repo, OsStr::new("."))?.is_empty();
     for (name, text) in &drafts {
         let fresh = record::create(&top, waiver::FOLDER, name, text.as_bytes())?;
-        report::out(&report::drafted_text(name, fresh));
+        report::out(&report::drafted_text(name, fresh, below));
     }
     Ok(Exit::Clear)
 }

@@ -1,5 +1,6 @@
 //! Owns judging: facts from wherever they are warm, and the verdict made of them.
 
+mod advice;
 pub mod ahead;
 pub mod audit;
 pub mod candidate;

@@ -26,9 +26,12 @@ impl Policy {
 
     /// The policy of a tree; the defaults when it has none.
     pub(super) fn of(tree: &dyn Tree, entry: Option<&Entry>) -> Result<Self, GateError> {
-        let Some(entry) = entry.filter(|e| matches!(e.mode, Mode::File | Mode::Executable)) else {
-            return Ok(Policy::new(Settings::default()));
-        };
+        let Some(entry) = entry else { return Ok(Policy::new(Settings::default())) };
+        match entry.mode {
+            Mode::File | Mode::Executable => {}
+            Mode::Symlink => return Err(Settings::no_file("a symbolic link").into()),
+            Mode::Gitlink => return Err(Settings::no_file("a submodule").into()),
+        }
         let bytes = tree.blob(&entry.oid, CAP)?;
         Ok(Policy::new(Settings::read(&bytes)?))
     }

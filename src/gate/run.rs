@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use crate::finding::Exit;
 use crate::gate::GateError;
+use crate::gate::advice;
 use crate::gate::candidate::Candidate;
 use crate::gate::facts::{Counts, Facts};
 use crate::gate::judge::{Judge, Judgement};
@@ -57,7 +58,7 @@ pub fn judge(repo: &Repo, facts: &Facts, subject: &Subject<'_>, step: &(dyn Fn()
 
 fn once(repo: &Repo, facts: &Facts, subject: &Subject<'_>, step: &(dyn Fn() + Sync)) -> Result<Vec<Judgement>, GateError> {
     match subject {
-        Subject::Index => Ok(vec![Judge::new(repo, facts).candidate(&Candidate::staged(repo)?)?]),
+        Subject::Index => Ok(vec![advice::fitting(Judge::new(repo, facts).candidate(&Candidate::staged(repo)?)?)]),
         Subject::Commits(commits) if commits.len() <= CHUNK => Ok(chunk(repo, facts, commits, step)),
         Subject::Commits(commits) => {
             let share = commits.len().div_ceil(rayon::current_num_threads() * SHARES).max(CHUNK);
@@ -72,7 +73,7 @@ fn once(repo: &Repo, facts: &Facts, subject: &Subject<'_>, step: &(dyn Fn() + Sy
 fn chunk(repo: &Repo, facts: &Facts, commits: &[Oid], step: &(dyn Fn() + Sync)) -> Vec<Judgement> {
     let judge = Judge::new(repo, facts);
     let one = |oid| {
-        let judgement = judge.commit(oid);
+        let judgement = advice::fitting(judge.commit(oid));
         step();
         judgement
     };

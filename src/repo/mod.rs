@@ -59,6 +59,9 @@ pub enum RepoError {
         /// What is wrong with it.
         says: String,
     },
+    /// A bare repository without an index.
+    #[error("{} is bare, so nothing is staged here: name a commit, with --base or --rev", .0.display())]
+    Bare(PathBuf),
     /// The index holds a conflict.
     #[error("{0} is not merged: resolve the conflict and add it")]
     Unmerged(RepoPath),
@@ -129,7 +132,7 @@ pub struct Repo {
 impl RepoError {
     /// Whether what was to be judged cannot be read (exit 65), rather than that the program could not work.
     pub fn is_unreadable(&self) -> bool {
-        matches!(self, RepoError::Index { .. } | RepoError::Unmerged(_) | RepoError::Tree(_))
+        matches!(self, RepoError::Index { .. } | RepoError::Bare(_) | RepoError::Unmerged(_) | RepoError::Tree(_))
     }
 }
 

@@ -39,8 +39,16 @@ fn distinct(head: Oid, others: Vec<Oid>) -> Vec<Oid> {
 impl Repo {
     /// What git is in the middle of, when the next commit would conclude it with an author or message of its own.
     pub fn operation(&self) -> Option<&'static str> {
+        let stands = |name: &str| self.git_dir().join(name).exists();
+        // Where git alone can read the repository, these names may lie in a table of refs.
+        let named = |name: &str| stands(name) || (self.store.library.is_none() && refs::resolve(self, name).is_ok());
         let waiting = [("MERGE_HEAD", "merge"), ("CHERRY_PICK_HEAD", "cherry-pick"), ("REVERT_HEAD", "revert")];
-        waiting.into_iter().find(|(file, _)| self.git_dir().join(file).exists()).map(|(_, operation)| operation)
+        let waiting = waiting.into_iter().find(|(name, _)| named(name)).map(|(_, operation)| operation);
+        // A rebase that stopped for an `edit` has its commit already, and splitting that is what people stop for.
+        let conflicted = stands("rebase-merge/stopped-sha") && !stands("rebase-merge/amend");
+        waiting
+            .or_else(|| stands("rebase-apply/applying").then_some("patch application"))
+            .or_else(|| (conflicted || stands("rebase-apply")).then_some("rebase"))
     }
 }
 

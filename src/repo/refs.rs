@@ -40,7 +40,7 @@ fn head_by_git(repo: &Repo) -> Result<Option<Oid>, RepoError> {
 
 /// The commit that a revision names. Ids and plain names are looked up here; what needs git's grammar is asked of git.
 pub(super) fn resolve(repo: &Repo, revision: &str) -> Result<Oid, RepoError> {
-    let none = || RepoError::NoCommit(revision.to_owned());
+    let none = || RepoError::NoCommit(if revision.is_empty() { "an empty revision".to_owned() } else { revision.to_owned() });
     if let Some(id) = Id::from_hex(revision.as_bytes()).filter(|id| id.as_bytes().len() == repo.store.format.width()) {
         return peel(&repo.store, &id)?.map(Oid::from).ok_or_else(none);
     }
@@ -49,9 +49,11 @@ pub(super) fn resolve(repo: &Repo, revision: &str) -> Result<Oid, RepoError> {
         let id = library.revparse_single(revision).ok().and_then(|object| Id::from_bytes(object.id().as_bytes()));
         return id.map(|id| peel(&repo.store, &id)).transpose()?.flatten().map(Oid::from).ok_or_else(none);
     }
-    let peeled = format!("{revision}^{{commit}}");
-    let answer = repo.store.git()?.run(&["rev-parse", "--verify", "--quiet", "--end-of-options", &peeled], None)?;
-    answer.found().ok().flatten().ok_or_else(none).and_then(|text| one_id(&text))
+    // Nothing may stand behind `:/text`, so what it names is peeled here.
+    let answer = repo.store.git()?.run(&["rev-parse", "--verify", "--quiet", "--end-of-options", revision], None)?;
+    let named = answer.found().ok().flatten().ok_or_else(none)?;
+    let id = repo.store.id(&one_id(&named)?)?;
+    peel(&repo.store, &id)?.map(Oid::from).ok_or_else(none)
 }
 
 /// A local branch.

@@ -114,6 +114,9 @@ impl Store {
     /// An index file, read once for as long as it stays the same file.
     pub(super) fn index(&self, file: &Path) -> Result<Rc<Index>, RepoError> {
         let stamp = index::stamp(file);
+        if stamp.is_none() && self.place.top.is_none() && !file.exists() {
+            return Err(RepoError::Bare(self.place.git_dir.clone()));
+        }
         if let Some((_, known)) = self.index.borrow().as_ref().filter(|(was, _)| stamp.is_some() && *was == stamp) {
             return Ok(Rc::clone(known));
         }

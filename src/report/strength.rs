@@ -80,11 +80,12 @@ fn clipped(text: &str) -> String {
     }
 }
 
-/// A draft that was written, or was there before, and what to do with it.
-pub fn drafted_text(name: &str, fresh: bool) -> String {
+/// A draft that was written, or was there before, and what to do with it. `below` the root, git is told that the path starts there.
+pub fn drafted_text(name: &str, fresh: bool, below: bool) -> String {
     let path = format!("{FOLDER}/{name}");
     let did = if fresh { "drafted" } else { "was there already, unchanged:" };
-    format!("{did} {path}\n  next: write its spec and its reason, then: git add {path}\n")
+    let root = if below { ":/" } else { "" };
+    format!("{did} {path}\n  next: write its spec and its reason, then: git add {root}{path}\n")
 }
 
 /// The waivers of a tree, one line each.

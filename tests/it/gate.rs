@@ -6,17 +6,17 @@ use serde_json::Value;
 
 use crate::sandbox::Sandbox;
 
-const PROPS: &str = "tests/properties/test_props.py";
-const SMALL: &str = "tests/properties/test_props.py::test_small";
+pub(crate) const PROPS: &str = "tests/properties/test_props.py";
+pub(crate) const SMALL: &str = "tests/properties/test_props.py::test_small";
 
-fn props(asserts: &[&str]) -> String {
+pub(crate) fn props(asserts: &[&str]) -> String {
     let body: String = asserts.iter().map(|line| format!("    assert {line}\n")).collect();
     format!("import pytest\nfrom src.app import f\n\n\n@pytest.mark.parametrize(\"x\", [1, 2, 3])\ndef test_small(x):\n{body}")
 }
 
-const BOTH: [&str; 2] = ["f(x) >= 0", "f(x) == f(-x)"];
+pub(crate) const BOTH: [&str; 2] = ["f(x) >= 0", "f(x) == f(-x)"];
 
-fn project(init: &[&str]) -> Sandbox {
+pub(crate) fn project(init: &[&str]) -> Sandbox {
     let sandbox = Sandbox::new(init);
     sandbox.write("src/app.py", "def f(x):\n    return x * x\n");
     sandbox.write(PROPS, props(&BOTH));
@@ -26,15 +26,15 @@ fn project(init: &[&str]) -> Sandbox {
     sandbox
 }
 
-fn seedgate(sandbox: &Sandbox, arguments: &[&str]) -> Output {
+pub(crate) fn seedgate(sandbox: &Sandbox, arguments: &[&str]) -> Output {
     sandbox.command(env!("CARGO_BIN_EXE_seedgate")).env("SEEDGATE_DAEMON", "off").args(arguments).output().expect("seedgate runs")
 }
 
-fn code(output: &Output) -> i32 {
+pub(crate) fn code(output: &Output) -> i32 {
     output.status.code().expect("an exit code")
 }
 
-fn said(output: &Output) -> String {
+pub(crate) fn said(output: &Output) -> String {
     String::from_utf8_lossy(&[output.stdout.as_slice(), &output.stderr].concat()).into_owned()
 }
 
@@ -84,8 +84,17 @@ fn a_merge_is_held_against_what_either_side_changed() {
         (strong.clone(), longer(&strong), longer(&plain), pairs(&[("assertion_removed", SMALL)])),
         // One side made it stronger, the merge takes the weaker one.
         (strong.clone(), longer(&plain), longer(&plain) + "\n", pairs(&[("assertion_removed", SMALL)])),
-        // It takes one side's file whole: that is no change of the merge's own.
-        (strong.clone(), longer(&plain), longer(&plain), pairs(&[])),
+        // It takes one side's file whole, and so drops what the other made stronger.
+        (strong.clone(), longer(&plain), longer(&plain), pairs(&[("assertion_removed", SMALL)])),
+        // It takes whole the file of the only side that changed it.
+        (strong.clone(), plain.clone(), strong.clone(), pairs(&[])),
+        // It gives up all that one side did.
+        (
+            longer(&strong),
+            plain.clone(),
+            plain.clone(),
+            pairs(&[("property_removed", "tests/properties/test_props.py::test_more"), ("assertion_removed", SMALL)]),
+        ),
     ] {
         let sandbox = merged(&[(PROPS, &one)], &[(PROPS, &two)], &[(PROPS, &merge)]);
         let (_, found) = verdict(&sandbox, &["--base", "HEAD^", "--head", "HEAD"]);
@@ -148,6 +157,28 @@ fn a_broken_policy_is_named_with_its_line_and_may_be_repaired() {
     sandbox.write(".seedgate/config.toml", "schema = \"seedgate.config/1\"\n");
     sandbox.git(["add", "-A"]);
     assert_eq!(code(&seedgate(&sandbox, &["check"])), 4);
+}
+
+#[test]
+fn a_policy_that_is_no_file_is_refused_by_name_and_may_be_repaired() {
+    for (mode, what) in [("120000", "a symbolic link"), ("160000", "a submodule")] {
+        let sandbox = project(&[]);
+        let oid = if mode == "160000" { sandbox.line(["rev-parse", "HEAD"]) } else { sandbox.line(["rev-parse", "HEAD:src/app.py"]) };
+        let entry = format!("{mode},{oid},.seedgate/config.toml");
+        sandbox.git(["update-index", "--add", "--cacheinfo", &entry]);
+        let refused = || {
+            let output = seedgate(&sandbox, &["check"]);
+            assert_eq!(code(&output), 65, "{}", said(&output));
+            assert!(said(&output).contains(&format!(".seedgate/config.toml:1: it is {what}")), "{}", said(&output));
+        };
+        refused();
+        sandbox.git(["commit", "-q", "-m", "no file"]);
+        sandbox.write("src/app.py", "x = 1\n");
+        sandbox.git(["add", "src"]);
+        refused();
+        sandbox.git(["rm", "-q", "--cached", ".seedgate/config.toml"]);
+        assert_eq!(code(&seedgate(&sandbox, &["check"])), 4);
+    }
 }
 
 #[test]

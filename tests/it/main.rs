@@ -1,6 +1,7 @@
 //! The integration tests, in one binary.
 #![cfg(test)]
 
+mod advice;
 mod audit;
 mod changes;
 mod daemon;
@@ -17,4 +18,5 @@ mod pushes;
 mod repo;
 mod rules;
 mod sandbox;
+mod split;
 mod strength;

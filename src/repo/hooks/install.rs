@@ -264,7 +264,7 @@ fn place_of(path: &Path) -> PathBuf {
 
 fn notes(place: &Place, request: &Request<'_>) -> Vec<String> {
     let mut notes = Vec::new();
-    let relative = place.hooks_path.as_ref().is_some_and(|(path, _)| path.is_relative());
+    let relative = place.has_a_folder_for_each_work_tree();
     if place.is_linked() && !relative {
         notes.push("this is a linked work tree: the hooks and the baseline are those of every work tree of the repository".to_owned());
     }

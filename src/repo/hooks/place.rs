@@ -1,6 +1,7 @@
 //! Owns where git looks for the hooks of a repository, and whom that folder belongs to.
 
 use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use super::ask::{Git, path_of};
@@ -86,6 +87,11 @@ impl Place {
         self.common_dir.join("seedgate")
     }
 
+    /// Whether `core.hooksPath` is relative, so that every work tree has a hooks folder of its own.
+    pub fn has_a_folder_for_each_work_tree(&self) -> bool {
+        self.hooks_path.as_ref().is_some_and(|(path, _)| is_relative(path))
+    }
+
     /// Whether this work tree is a linked one.
     pub fn is_linked(&self) -> bool {
         self.git_dir != self.common_dir
@@ -134,6 +140,32 @@ fn real(dir: &Path) -> Result<(PathBuf, PathBuf), HookError> {
     Err(HookError::Unfit { path: dir.to_owned(), says: "lies nowhere".to_owned() })
 }
 
+/// Whether git takes a path of its configuration from the work tree: it puts a folder in place of `~`, `~user` and `%(prefix)`.
+fn is_relative(path: &Path) -> bool {
+    let bytes = path.as_os_str().as_bytes();
+    path.is_relative() && !bytes.starts_with(b"~") && !bytes.starts_with(b"%(prefix)/")
+}
+
 fn real_or_same(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_relative;
+    use std::path::Path;
+
+    #[test]
+    fn a_path_that_git_expands_is_not_relative() {
+        for (path, relative) in [
+            (".githooks", true),
+            ("../hooks", true),
+            ("/hooks", false),
+            ("~/hooks", false),
+            ("~me/hooks", false),
+            ("%(prefix)/hooks", false),
+        ] {
+            assert_eq!(is_relative(Path::new(path)), relative, "{path}");
+        }
+    }
 }

@@ -7,8 +7,8 @@ use crate::strength::languages::python::cases::{cases, is_chain, is_param, seque
 use crate::strength::languages::python::names::{Bound, Layer, Scope};
 use crate::strength::languages::python::write::{Local, Locals, told};
 
-/// Most rows that one comprehension is spread into.
-const ROWS: usize = 20_000;
+/// Most rows that one comprehension is spread into; a longer one stays text, and what its lists lose is told where they are named.
+const ROWS: usize = 2_000;
 /// Comprehensions that stand in one another deeper than this are not spread.
 const DEPTH: u32 = 8;
 

@@ -325,6 +325,31 @@ fn production_that_a_test_imports_and_now_replaces_is_a_loss() {
         ("the environment", &plain, &test("monkeypatch", "    monkeypatch.setenv('A', 'b')\n")),
         ("its own helper", &plain, &test("monkeypatch", "    monkeypatch.setattr('tests.test_a.helper', len)\n")),
     ]);
+    let replaced = |targets: &[&str]| {
+        decorated(
+            &targets
+                .iter()
+                .map(|target| format!("mock.patch('{target}')"))
+                .collect::<Vec<_>>()
+                .iter()
+                .map(String::as_str)
+                .collect::<Vec<_>>(),
+            &test("", ""),
+        )
+    };
+    same(&[
+        ("it moved", &replaced(&["shop.total.order_total"]), &replaced(&["shop.cart.order_total"])),
+        ("it became public", &replaced(&["shop.total._order_total"]), &replaced(&["shop.total.order_total"])),
+    ]);
+    all_are(&[
+        ("another one", &replaced(&["shop.total.order_tax"]), &replaced(&["shop.total.order_total"]), &[Rule::SubjectPatched]),
+        (
+            "one more",
+            &replaced(&["shop.total.order_total"]),
+            &replaced(&["shop.total.order_total", "shop.cart.Cart.total"]),
+            &[Rule::SubjectPatched],
+        ),
+    ]);
     all_are(&[(
         "a new test",
         &plain,
