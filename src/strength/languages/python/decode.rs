@@ -60,7 +60,9 @@ fn encoding(body: &[u8], marked: bool) -> Result<Encoding, Unreadable> {
     let Some((line, cookie)) = found else { return Ok(Encoding::Utf8) };
     let known =
         known(&cookie).ok_or_else(|| Unreadable { line, says: format!("the declared encoding {} is not read", cookie.escape_debug()) })?;
-    if marked && known != Encoding::Utf8 {
+    // Beside the mark CPython takes no other spelling: `utf8` is refused there, and read without the mark.
+    let plain = cookie.to_ascii_lowercase().replace('_', "-");
+    if marked && plain != "utf-8" && !plain.starts_with("utf-8-") {
         return Err(Unreadable { line, says: format!("the file starts with a UTF-8 mark and declares {}", cookie.escape_debug()) });
     }
     Ok(known)
