@@ -10,8 +10,8 @@ use crate::strength::languages::python::literal::{Value, fold};
 use crate::strength::languages::python::names::{Bound, Scope};
 use crate::strength::languages::python::write::{canonical, opaque};
 
-/// Longest range that is spread into rows.
-const RANGE: u64 = 100_000;
+/// Longest range that is spread into rows; a longer one is told by its ends and step.
+const RANGE: u64 = 1_000;
 
 /// The rows of an iterable.
 pub(super) fn cases(expr: &Expr, scope: &Scope<'_, '_>) -> Cases {
@@ -132,9 +132,9 @@ fn range(arguments: &[Expr], scope: &Scope<'_, '_>, found: &mut Cases) -> bool {
     if step == 0 {
         return false;
     }
-    let count = end.abs_diff(at) / step.unsigned_abs();
-    if count >= RANGE || scope.spend(usize::try_from(count).unwrap_or(usize::MAX)).is_none() {
-        return false;
+    if end.abs_diff(at) / step.unsigned_abs() >= RANGE {
+        found.rest.insert(format!("range({at}, {end}, {step})"));
+        return true;
     }
     while (step > 0 && at < end) || (step < 0 && at > end) {
         found.rows.push(Row { whole: at.to_string(), cells: Vec::new() });
@@ -290,5 +290,6 @@ pub(super) fn loop_table(target: &Expr, iter: &Expr, scope: &Scope<'_, '_>) -> O
         _ => return None,
     };
     let (rows, rest) = cases(iter, scope).spread(names.len());
-    rest.is_empty().then_some(Table { origin: Origin::Loop, names, rows, rest })
+    let literal = rest.iter().all(|text| text.starts_with("range(") && !text.contains('#'));
+    literal.then_some(Table { origin: Origin::Loop, names, rows, rest })
 }

@@ -38,6 +38,7 @@ pub(super) fn module<'a>(body: &'a [Stmt], names: &Names<'a>) -> Module {
         marks,
         silenced: BTreeSet::new(),
         machines: BTreeSet::new(),
+        tells: names.file.tells(),
     };
     collector.block(body, None, &scope);
     let silenced = std::mem::take(&mut collector.silenced);
@@ -59,6 +60,8 @@ struct Collector<'n, 'a> {
     silenced: BTreeSet<String>,
     /// Classes that are machines: their methods are told by the machine.
     machines: BTreeSet<usize>,
+    /// Whether what the checks demand is told.
+    tells: bool,
 }
 
 impl<'a> Collector<'_, 'a> {
@@ -94,8 +97,8 @@ impl<'a> Collector<'_, 'a> {
     }
 
     fn class(&mut self, def: &'a StmtClassDef, outer: Option<usize>, scope: &Scope<'_, 'a>) {
-        let own = layer(&def.body);
-        let inner = scope.inside(&own);
+        let own = layer(&def.body, self.names.file);
+        let inner = scope.inside_class(&own);
         let mut domain = Domain::default();
         def.decorator_list.iter().for_each(|d| mark(&d.expression, scope, &mut domain));
         if let Some(Bound::Once(value)) = own.get("pytestmark") {
@@ -153,7 +156,7 @@ impl<'a> Collector<'_, 'a> {
             return;
         }
         let body = Body::read(&def.body);
-        let own = own_layer(def);
+        let own = own_layer(def, self.names.file);
         let inner = scope.inside(&own);
         let loops = if is_fixture { Vec::new() } else { self.declared(def, &body, (&inner, scope), &mut found) };
         found.assertions = body.asserts.iter().map(|a| assertion(a, &inner)).collect();
@@ -164,8 +167,10 @@ impl<'a> Collector<'_, 'a> {
         }
         found.literals = self.named.of(&body, &found.parameters, &inner);
         found.body_sha256 = self.hash(&found.parameters, &def.body);
-        let told = claims::of(&def.body, &body, &loops, &own, &inner);
-        (found.claims, found.calls) = (told.claims, told.calls);
+        if self.tells {
+            let told = claims::of(&def.body, &body, &loops, &own, &inner);
+            (found.claims, found.calls) = (told.claims, told.calls);
+        }
         self.module.functions.push(found);
     }
 

@@ -58,12 +58,11 @@ fn encoding(body: &[u8], marked: bool) -> Result<Encoding, Unreadable> {
     }
     let found = cookie(first).map(|c| (1, c)).or_else(|| if is_blank(first) { Some((2, cookie(second)?)) } else { None });
     let Some((line, cookie)) = found else { return Ok(Encoding::Utf8) };
-    let known =
-        known(&cookie).ok_or_else(|| Unreadable { line, says: format!("the declared encoding {} is not read", cookie.escape_debug()) })?;
-    if marked && known != Encoding::Utf8 {
+    let name = cookie.to_ascii_lowercase().replace('_', "-");
+    if marked && name != "utf-8" && !name.starts_with("utf-8-") {
         return Err(Unreadable { line, says: format!("the file starts with a UTF-8 mark and declares {}", cookie.escape_debug()) });
     }
-    Ok(known)
+    known(&name).ok_or_else(|| Unreadable { line, says: format!("the declared encoding {} is not read", cookie.escape_debug()) })
 }
 
 fn is_blank(line: &[u8]) -> bool {
@@ -88,18 +87,13 @@ fn cookie(line: &[u8]) -> Option<String> {
     None
 }
 
-fn known(cookie: &str) -> Option<Encoding> {
-    let name = cookie.to_ascii_lowercase().replace('_', "-");
-    let utf8 = matches!(name.as_str(), "utf-8" | "utf8" | "u8" | "utf" | "utf8-ucs2" | "utf8-ucs4" | "utf-8-sig" | "cp65001");
+/// The encoding of a name in lower case with dashes.
+fn known(name: &str) -> Option<Encoding> {
+    let utf8 = matches!(name, "utf-8" | "utf8" | "u8" | "utf" | "utf8-ucs2" | "utf8-ucs4" | "utf-8-sig" | "cp65001");
     let latin = ["latin-1", "iso-8859-1", "iso-latin-1"].iter().any(|n| name == *n || name.starts_with(&format!("{n}-")))
-        || matches!(
-            name.as_str(),
-            "latin1" | "latin" | "l1" | "8859" | "cp819" | "iso8859-1" | "iso8859" | "iso-ir-100" | "ibm819" | "csisolatin1"
-        );
-    let ascii = matches!(
-        name.as_str(),
-        "ascii" | "us-ascii" | "646" | "ansi-x3.4-1968" | "cp367" | "iso646-us" | "iso-646.irv-1991" | "us" | "ibm367"
-    );
+        || matches!(name, "latin1" | "latin" | "l1" | "8859" | "cp819" | "iso8859-1" | "iso8859" | "iso-ir-100" | "ibm819" | "csisolatin1");
+    let ascii =
+        matches!(name, "ascii" | "us-ascii" | "646" | "ansi-x3.4-1968" | "cp367" | "iso646-us" | "iso-646.irv-1991" | "us" | "ibm367");
     if utf8 || name.starts_with("utf-8-") {
         Some(Encoding::Utf8)
     } else if latin {

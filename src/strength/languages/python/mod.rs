@@ -14,10 +14,13 @@ mod strategies;
 mod text;
 mod write;
 
-use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+use ruff_python_ast::Mod;
+use ruff_python_parser::{Mode, ParseOptions, Parsed, parse_unchecked};
+use ruff_text_size::TextSize;
 
 use crate::strength::languages::Unreadable;
 use crate::strength::languages::facts::Module;
+use crate::strength::languages::python::depth::TooDeep;
 use crate::strength::languages::python::names::Names;
 use crate::strength::languages::python::text::File;
 
@@ -33,15 +36,29 @@ const LEAST: usize = 8 << 20;
 /// [`Unreadable`] when the bytes cannot be decoded or parsed.
 pub(super) fn module(bytes: &[u8]) -> Result<Module, Unreadable> {
     let source = decode::text(bytes)?;
-    let depth = depth::bound(&source)?;
-    if depth <= SHALLOW {
-        return read(&source);
+    depth::guess(source.as_bytes()).map_err(|deep| too_deep(&source, &deep))?;
+    let parsed = parse_unchecked(&source, ParseOptions::from(Mode::Module));
+    match depth::bound(parsed.tokens()) {
+        Ok(depth) if depth <= SHALLOW => read(&source, parsed),
+        Ok(depth) => stacker::grow(LEAST + depth * LEVEL, || read(&source, parsed)),
+        Err(deep) => {
+            // Dropping a tree recurses as deep as it is.
+            let size = LEAST + parsed.tokens().len() * DROP;
+            stacker::grow(size, || drop(parsed));
+            Err(too_deep(&source, &deep))
+        }
     }
-    stacker::grow(LEAST + depth * LEVEL, || read(&source))
 }
 
-fn read(source: &str) -> Result<Module, Unreadable> {
-    let parsed = parse_unchecked(source, ParseOptions::from(Mode::Module));
+/// Stack that dropping takes for one token, at most.
+const DROP: usize = 1 << 10;
+
+fn too_deep(source: &str, deep: &TooDeep) -> Unreadable {
+    let at = TextSize::try_from(deep.offset).unwrap_or_default();
+    Unreadable { line: File::new(source, &[]).line(at), says: deep.says.to_owned() }
+}
+
+fn read(source: &str, parsed: Parsed<Mod>) -> Result<Module, Unreadable> {
     if let Some(error) = parsed.errors().iter().min_by_key(|e| e.location.start()) {
         let file = File::new(source, &[]);
         return Err(Unreadable { line: file.line(error.location.start()), says: error.error.to_string() });
