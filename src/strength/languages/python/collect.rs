@@ -38,7 +38,7 @@ pub(super) fn module<'a>(body: &'a [Stmt], names: &Names<'a>) -> Module {
         marks,
         silenced: BTreeSet::new(),
         machines: BTreeSet::new(),
-        tells: names.file.tells(),
+        tells_all: names.file.tells_all(),
     };
     collector.block(body, None, &scope);
     let silenced = std::mem::take(&mut collector.silenced);
@@ -60,8 +60,8 @@ struct Collector<'n, 'a> {
     silenced: BTreeSet<String>,
     /// Classes that are machines: their methods are told by the machine.
     machines: BTreeSet<usize>,
-    /// Whether what the checks demand is told.
-    tells: bool,
+    /// Whether what is demanded is told of functions without assertions too.
+    tells_all: bool,
 }
 
 impl<'a> Collector<'_, 'a> {
@@ -167,7 +167,7 @@ impl<'a> Collector<'_, 'a> {
         }
         found.literals = self.named.of(&body, &found.parameters, &inner);
         found.body_sha256 = self.hash(&found.parameters, &def.body);
-        if self.tells {
+        if self.tells_all || !body.asserts.is_empty() {
             let told = claims::of(&def.body, &body, &loops, &own, &inner);
             (found.claims, found.calls) = (told.claims, told.calls);
         }

@@ -1,5 +1,7 @@
 //! Owns the way from bytes to text: byte order mark, PEP 263 cookie, line ends.
 
+use std::borrow::Cow;
+
 use crate::strength::languages::Unreadable;
 
 /// Largest file that is read, in bytes.
@@ -13,28 +15,30 @@ enum Encoding {
 }
 
 /// The text, with every line end as `\n`.
-pub(super) fn text(bytes: &[u8]) -> Result<String, Unreadable> {
+pub(super) fn text(bytes: &[u8]) -> Result<Cow<'_, str>, Unreadable> {
     if bytes.len() > SIZE_CAP {
         return Err(refused(bytes, 0, format!("the file has {} bytes, more than the {SIZE_CAP} that are read", bytes.len())));
     }
-    if let Some(at) = bytes.iter().position(|b| *b == 0) {
+    if bytes.contains(&0) {
+        let at = bytes.iter().position(|b| *b == 0).unwrap_or_default();
         return Err(refused(bytes, at, "source code cannot contain null bytes".to_owned()));
     }
     let (marked, body) = bytes.strip_prefix(b"\xef\xbb\xbf").map_or((false, bytes), |body| (true, body));
     let encoding = encoding(body, marked)?;
     let text = match encoding {
-        Encoding::Latin1 => body.iter().map(|b| char::from(*b)).collect(),
-        Encoding::Utf8 => std::str::from_utf8(body)
-            .map_err(|e| refused(body, e.valid_up_to(), "not UTF-8, and no encoding is declared that says otherwise".to_owned()))?
-            .to_owned(),
+        Encoding::Latin1 => Cow::Owned(body.iter().map(|b| char::from(*b)).collect()),
+        Encoding::Utf8 => Cow::Borrowed(
+            std::str::from_utf8(body)
+                .map_err(|e| refused(body, e.valid_up_to(), "not UTF-8, and no encoding is declared that says otherwise".to_owned()))?,
+        ),
         Encoding::Ascii => {
             if let Some(at) = body.iter().position(|b| !b.is_ascii()) {
                 return Err(refused(body, at, "a byte outside the declared ASCII".to_owned()));
             }
-            String::from_utf8_lossy(body).into_owned()
+            String::from_utf8_lossy(body)
         }
     };
-    Ok(if body.contains(&b'\r') { text.replace("\r\n", "\n").replace('\r', "\n") } else { text })
+    Ok(if body.contains(&b'\r') { Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n")) } else { text })
 }
 
 fn refused(bytes: &[u8], at: usize, says: String) -> Unreadable {

@@ -30,13 +30,18 @@ const SHALLOW: usize = 150;
 const LEVEL: usize = 24 << 10;
 const LEAST: usize = 8 << 20;
 
+/// A file of at most so many bytes cannot make the parser nest so deep that its memory matters.
+const SMALL: usize = 8 << 10;
+
 /// Reads one file.
 ///
 /// # Errors
 /// [`Unreadable`] when the bytes cannot be decoded or parsed.
 pub(super) fn module(bytes: &[u8]) -> Result<Module, Unreadable> {
     let source = decode::text(bytes)?;
-    depth::guess(source.as_bytes()).map_err(|deep| too_deep(&source, &deep))?;
+    if source.len() > SMALL {
+        depth::guess(source.as_bytes()).map_err(|deep| too_deep(&source, &deep))?;
+    }
     let parsed = parse_unchecked(&source, ParseOptions::from(Mode::Module));
     match depth::bound(parsed.tokens()) {
         Ok(depth) if depth <= SHALLOW => read(&source, parsed),

@@ -5,7 +5,7 @@ use ruff_text_size::{Ranged as _, TextRange, TextSize};
 
 use crate::digest;
 
-/// Methods of unittest in a file without assertions, above which they are not told.
+/// Methods of unittest in a file above which it is a long one.
 const UNITTEST: usize = 64;
 
 /// A parsed file's text.
@@ -20,8 +20,7 @@ pub(super) struct File<'a> {
 impl<'a> File<'a> {
     /// Finds the lines.
     pub(super) fn new(source: &'a str, tokens: &'a [Token]) -> Self {
-        let ends = source.bytes().enumerate().filter(|(_, b)| *b == b'\n');
-        let starts = ends.map(|(at, _)| u32::try_from(at).unwrap_or(u32::MAX)).collect();
+        let starts = source.match_indices('\n').map(|(at, _)| u32::try_from(at).unwrap_or(u32::MAX)).collect();
         File { source, tokens, starts, has_walrus: source.contains(":=") }
     }
 
@@ -57,28 +56,21 @@ impl<'a> File<'a> {
 
     /// SHA-256 of the canonical text of several ranges.
     pub(super) fn sha256(&self, ranges: &[TextRange], holes: &[TextRange]) -> String {
-        let mut text = String::new();
+        let mut text: Vec<u8> = Vec::with_capacity(ranges.iter().map(|r| r.len().to_usize()).sum());
         for range in ranges {
             self.feed(*range, holes, &mut |part| {
-                text.push_str(part);
-                text.push('\0');
+                text.extend_from_slice(part.as_bytes());
+                text.push(0);
             });
         }
-        digest::sha256_hex(text.as_bytes())
+        digest::sha256_hex(&text)
     }
 
-    /// Whether what the checks demand is told at all. In a long file of unittest's methods without one assertion nothing can be
-    /// lost that is looked for elsewhere, and telling it would cost more than reading the file.
-    pub(super) fn tells(&self) -> bool {
-        let mut named = 0;
-        for token in self.tokens {
-            match token.kind() {
-                TokenKind::Assert => return true,
-                TokenKind::Name if self.of(token).starts_with("assert") => named += 1,
-                _ => {}
-            }
-        }
-        named <= UNITTEST
+    /// Whether what every check demands is told. In a long file of unittest's methods only what stands in functions with assertions is:
+    /// nothing else there is looked for when it is gone, and telling it would cost more than reading the file.
+    pub(super) fn tells_all(&self) -> bool {
+        let named = |t: &&Token| t.kind() == TokenKind::Name && self.of(t).starts_with("assert");
+        self.tokens.iter().filter(named).count() <= UNITTEST
     }
 
     /// SHA-256 of the file as it stands.
