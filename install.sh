@@ -49,6 +49,16 @@ at_least "$git_version" 2.30 || stop 69 "git is $git_version; seedgate needs 2.3
 cargo=$(command -v cargo) || cargo=${CARGO_HOME:-${HOME:-/nonexistent}/.cargo}/bin/cargo
 [ -x "$cargo" ] || stop 69 "cargo is missing; install Rust 1.95 or newer (https://rustup.rs), then run this again"
 
+# rustup's cargo looks for its toolchain below HOME, which may be another one here: then look beside the program.
+if ! "$cargo" --version >/dev/null 2>&1; then
+  for toolchains in "${cargo%/.cargo/bin/cargo}/.rustup" "${cargo%/cargo/bin/cargo}/rustup"; do
+    [ -d "$toolchains" ] || continue
+    CARGO_HOME=${CARGO_HOME:-${cargo%/bin/cargo}} RUSTUP_HOME=$toolchains
+    export CARGO_HOME RUSTUP_HOME
+    break
+  done
+fi
+
 cd "$(dirname "$0")"
 cargo_version=$("$cargo" --version) || stop 69 "$cargo does not run"
 cargo_version=${cargo_version#cargo }; cargo_version=${cargo_version%% *}

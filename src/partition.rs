@@ -116,12 +116,13 @@ impl Index {
     }
 
     fn side(&self, path: &[u8]) -> Side {
+        let file = glob::name(path);
         let whole = self.wholes.get(path).copied();
-        let name = self.names.get(glob::name(path)).copied();
+        let name = self.names.get(file).copied();
         let folder = glob::folders(path).filter_map(|part| self.folders.get(part).copied()).min();
         let known = [whole, name, folder].into_iter().flatten().min().unwrap_or(Side::Production);
         // `others` is in the order of the sides: past the best answer so far nothing can better it.
-        let better = self.others.iter().take_while(|(_, side)| *side < known).find(|(glob, _)| glob.matches(path));
+        let better = self.others.iter().take_while(|(_, side)| *side < known).find(|(glob, _)| glob.fits(path, file));
         better.map_or(known, |(_, side)| *side)
     }
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::Spanned;
 
-use glob::Glob;
+use glob::{Glob, IdGlob};
 pub use layout::Layout;
 
 /// Most globs in one list, and most entries of `[fixtures.bind]`.
@@ -243,22 +243,11 @@ impl Reader<'_> {
         let mut bind = BTreeMap::new();
         for (id, paths) in table {
             self.few(paths.len(), paths.first())?;
-            self.id_glob(&id)?;
+            IdGlob::new(id.get_ref()).map_err(|says| self.bad(id.span().start, format!("{:?}: {says}", id.get_ref())))?;
             let paths = paths.into_iter().map(|path| self.path(path)).collect::<Result<_, _>>()?;
             bind.insert(id.into_inner(), paths);
         }
         Ok(bind)
-    }
-
-    /// An id is a path and a name, `path::name`; each half is a glob of its own.
-    fn id_glob(&self, id: &Spanned<String>) -> Result<(), SettingsError> {
-        let Some((path, name)) = id.get_ref().split_once("::") else {
-            return Err(self.bad(id.span().start, format!("{:?}: an id is written `path::name`; add `::*` for every name", id.get_ref())));
-        };
-        for half in [path, name] {
-            Glob::new(half).map_err(|says| self.bad(id.span().start, format!("{:?}: {says}", id.get_ref())))?;
-        }
-        Ok(())
     }
 
     fn path(&self, path: Spanned<String>) -> Result<String, SettingsError> {

@@ -1,6 +1,7 @@
 //! `seedgate status`: how this repository stands.
 
 use crate::cli::{self, Failure, environment, open};
+use crate::daemon::client;
 use crate::finding::Exit;
 use crate::gate::overview;
 use crate::repo::hooks::{self, Place};
@@ -24,7 +25,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let hooks = hooks::state(&Place::find(&environment()?)?)?;
     let live = hooks.iter().all(hooks::HookState::is_live);
     let facts = cli::remembered();
-    let standing = Standing { hooks, overview: overview::of(&repo, &facts)? };
+    let standing = Standing { hooks, overview: overview::of(&repo, &facts)?, aid: client::aid(&repo) };
     facts.flush();
     report::out(&if args.json {
         report::json(&report::status_json(&standing))

@@ -31,20 +31,24 @@ pub(super) enum Command {
 #[command(after_help = "Examples:
   seedgate waiver new test_clamp_non_negative      for what is staged
   seedgate waiver new --fixture tests/fixtures/balances.json
+  seedgate waiver new --path pytest.ini
   seedgate waiver new --all
   seedgate waiver new --all --base origin/main     for the commits of a branch
 
 Exit codes: 0 drafted, 64 nothing of that name gets weaker, 65 unreadable input, 70 fault.")]
 pub(super) struct New {
     /// Ids of properties or tests, or unambiguous ends of them.
-    #[arg(value_name = "ID", required_unless_present_any = ["all", "fixture"])]
+    #[arg(value_name = "ID", required_unless_present_any = ["all", "fixture", "path"])]
     ids: Vec<String>,
     /// Everything that is refused and that a waiver can settle.
-    #[arg(long, conflicts_with_all = ["ids", "fixture"])]
+    #[arg(long, conflicts_with_all = ["ids", "fixture", "path"])]
     all: bool,
     /// A fixture file.
     #[arg(long, value_name = "PATH")]
     fixture: Vec<String>,
+    /// A file of the harness, or of production code that tells whether a test runs.
+    #[arg(long, value_name = "PATH")]
+    path: Vec<String>,
     /// Judge every commit of BASE..HEAD in place of what is staged.
     #[arg(long, value_name = "REV")]
     base: Option<String>,
@@ -102,10 +106,10 @@ fn chosen<'f>(args: &New, open: &'f [Finding]) -> Result<Vec<&'f Finding>, Failu
             .map_err(|error| Failure::usage(format!("{error} among what gets weaker")))?;
         chosen.extend(waivable().filter(|finding| finding.property.as_ref() == Some(id)));
     }
-    for path in &args.fixture {
+    for path in args.fixture.iter().chain(&args.path) {
         let of_path: Vec<&Finding> = waivable().filter(|f| f.property.is_none() && f.path.as_ref() == Some(path)).collect();
         if of_path.is_empty() {
-            return Err(Failure::usage(format!("no bytes of a fixture {path} change")));
+            return Err(Failure::usage(format!("nothing that a waiver can settle changes in {path}")));
         }
         chosen.extend(of_path);
     }

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use crate::daemon::DaemonError;
 use crate::daemon::place::{Place, PlaceError};
-use crate::daemon::serve::lock;
+use crate::daemon::shared::lock;
 use crate::daemon::system;
-use crate::daemon::wire::{Known, Merge, Status};
+use crate::daemon::wire::{Known, Merge, Status, Warmth};
 use crate::gate::facts::memo::Memo;
 use crate::gate::facts::{Audit, Batch, Fact, Facts, Key};
-use crate::gate::folder::FolderError;
+use crate::gate::folder::{self, FolderError};
 use crate::repo::Repo;
 
 mod line;
@@ -160,16 +160,37 @@ pub fn status() -> Result<Option<Status>, DaemonError> {
     with(Line::status)
 }
 
-/// What the daemon knows of a repository's merges, as a hint; `None` when there is no daemon.
-///
-/// # Errors
-/// When there is one and it does not answer.
-pub fn merges(repo: &Repo) -> Result<Option<Vec<Merge>>, DaemonError> {
+/// What a repository has of the daemon.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Aid {
+    /// How it stands with the daemon, in a few words.
+    pub says: String,
+    /// What it knows of merges to come: hints, each for its two commits.
+    pub merges: Vec<Merge>,
+}
+
+/// What a repository has of the daemon. Whatever goes wrong is part of the answer.
+pub fn aid(repo: &Repo) -> Aid {
     let warm = Warm::of(repo);
+    let none = |says: String| Aid { says, merges: Vec::new() };
     if !warm.wishes.asks() {
-        return Ok(None);
+        return none("not asked here: SEEDGATE_DAEMON is off, this is CI, or the repository lies in a temporary folder".into());
     }
-    with(|line| line.merges(&warm.known))
+    let place = warm.known.top.as_ref().unwrap_or(&warm.known.git_dir).to_path().map(|place| folder::shown(&place));
+    let asked = with(|line| Ok((line.status()?, line.merges(&warm.known)?)));
+    match asked {
+        Ok(None) => none("not running; the next hook starts it".into()),
+        Err(error) => none(format!("{error}; verdicts are reached without it").replacen("the daemon ", "", 1)),
+        Ok(Some((status, merges))) => {
+            let warmth = status.repositories.iter().find(|warmth| Some(&warmth.place) == place.as_ref());
+            let says = match warmth {
+                Some(Warmth { cold: Some(why), .. }) => format!("running; this repository is not kept warm: {why}"),
+                Some(warmth) => format!("running; {} of {} facts ready", warmth.ready, warmth.wanted),
+                None => "running; it has not heard of this repository yet".into(),
+            };
+            Aid { says, merges }
+        }
+    }
 }
 
 fn with<T>(ask: impl FnOnce(&mut Line) -> Result<T, Broken>) -> Result<Option<T>, DaemonError> {

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::daemon::serve::{Shared, lock};
+use crate::daemon::shared::{QUIET, Shared, lock};
 use crate::daemon::warm::ward::Ward;
 use crate::daemon::wire::Merge;
 use crate::finding::Exit;
@@ -79,7 +79,7 @@ fn verdict(repo: &Repo, base: &Oid, head: &Oid, shared: &Shared) -> Result<Optio
     let judge = Judge::new(repo, &facts)?;
     let (mut exit, mut rules) = (Exit::Clear, Vec::new());
     for commit in &commits {
-        shared.step_aside();
+        shared.step_aside(QUIET);
         if shared.leaving.load(Ordering::SeqCst) {
             return Ok(None);
         }

@@ -7,6 +7,7 @@ mod log;
 mod merges;
 pub mod place;
 pub mod serve;
+mod shared;
 mod store;
 mod system;
 mod talk;

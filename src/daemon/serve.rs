@@ -1,25 +1,22 @@
-//! Owns the daemon's main loop and what its threads share: connections in, time, memory and signals watched, an orderly end.
+//! Owns the daemon's main loop: connections in, time, memory and signals watched, an orderly end.
 
-use std::collections::HashMap;
 use std::net::Shutdown;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::sync_channel;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::daemon::DaemonError;
 use crate::daemon::history::{History, InFlight};
 use crate::daemon::life::Life;
-use crate::daemon::log::Log;
 use crate::daemon::place::Place;
-use crate::daemon::store::Store;
-use crate::daemon::system::{self, Door, Stream, Waker};
+use crate::daemon::shared::{Shared, lock};
+use crate::daemon::system::{self, Door, Stream};
 use crate::daemon::talk;
 use crate::daemon::warm::{self, Order};
-use crate::daemon::wire::{Known, Merge, Status, Warmth};
-use crate::gate::facts::memo::Memo;
+use crate::daemon::wire::Known;
 use crate::gate::folder;
 
 /// Most connections at once; one more is closed at once, and that client computes for itself.
@@ -34,9 +31,6 @@ const FAREWELL: Duration = Duration::from_secs(2);
 const PANICS: usize = 2;
 /// A clock that disagrees with itself by more was set, or the machine slept.
 const JUMP: Duration = Duration::from_mins(1);
-/// How long no verdict must have asked for anything before the next blob is read ahead, and how long that is waited for.
-const QUIET: Duration = Duration::from_millis(30);
-const ASIDE: Duration = Duration::from_millis(500);
 /// Stack of a connection's thread.
 const STACK: usize = 512 << 10;
 
@@ -47,106 +41,6 @@ pub struct Options {
     pub idle: Duration,
     /// The first repository to keep warm.
     pub known: Option<Known>,
-}
-
-/// What the daemon's threads share.
-pub(super) struct Shared {
-    pub(super) store: Store,
-    pub(super) log: Log,
-    pub(super) told: AtomicU64,
-    pub(super) unknown: AtomicU64,
-    pub(super) warmed: AtomicU64,
-    pub(super) watches: AtomicUsize,
-    pub(super) watch_off: Mutex<Option<String>>,
-    pub(super) merges: Mutex<HashMap<Known, Vec<Merge>>>,
-    pub(super) warmth: Mutex<Vec<Warmth>>,
-    pub(super) leaving: AtomicBool,
-    reason: Mutex<Option<String>>,
-    orders: SyncSender<Order>,
-    started: Instant,
-    last: Mutex<Instant>,
-    worked: Mutex<Instant>,
-    requests: AtomicU64,
-    admitted: AtomicU64,
-    panics: AtomicUsize,
-    signals: AtomicUsize,
-    shunned: usize,
-    talks: Mutex<HashMap<u64, Stream>>,
-    waker: Waker,
-}
-
-impl Shared {
-    /// A request came: the daemon is in use.
-    pub(super) fn asked(&self, of_work: bool) {
-        self.requests.fetch_add(1, Ordering::Relaxed);
-        *lock(&self.last) = Instant::now();
-        if of_work {
-            *lock(&self.worked) = Instant::now();
-        }
-    }
-
-    /// Time since the last request of any kind.
-    fn idle(&self) -> Duration {
-        lock(&self.last).elapsed()
-    }
-
-    /// Lets verdicts go first: waits until none has asked for a moment, but not for ever.
-    pub(super) fn step_aside(&self) {
-        let end = Instant::now() + ASIDE;
-        while lock(&self.worked).elapsed() < QUIET && Instant::now() < end && !self.leaving.load(Ordering::SeqCst) {
-            thread::sleep(Duration::from_millis(5));
-        }
-    }
-
-    /// Asks the main loop to end; the first reason is the one that is logged.
-    pub(super) fn leave(&self, reason: &str) {
-        lock(&self.reason).get_or_insert_with(|| reason.to_owned());
-        self.leaving.store(true, Ordering::SeqCst);
-        self.waker.wake();
-    }
-
-    /// A repository is worked in. When there is too much to do already, it will be heard of again.
-    pub(super) fn learn(&self, known: Known) {
-        let _ = self.orders.try_send(Order::Learn(known));
-    }
-
-    /// What is known of a repository's merges.
-    pub(super) fn merges(&self, known: &Known) -> Vec<Merge> {
-        lock(&self.merges).get(known).cloned().unwrap_or_default()
-    }
-
-    /// How the daemon is.
-    pub(super) fn status(&self) -> Status {
-        Status {
-            pid: std::process::id(),
-            up_seconds: self.started.elapsed().as_secs(),
-            requests: self.requests.load(Ordering::Relaxed),
-            told: self.told.load(Ordering::Relaxed),
-            unknown: self.unknown.load(Ordering::Relaxed),
-            warmed: self.warmed.load(Ordering::Relaxed),
-            resident: system::resident(),
-            repositories: lock(&self.warmth).clone(),
-            watches: self.watches.load(Ordering::Relaxed),
-            watch_off: lock(&self.watch_off).clone(),
-            shunned: self.shunned,
-        }
-    }
-
-    /// Tells the reading thread that there is something to look at; when it has enough to do, it will look anyway.
-    pub(super) fn bell(&self) -> impl Fn() + Send + Sync + 'static {
-        let orders = self.orders.clone();
-        move || drop(orders.try_send(Order::Hint))
-    }
-
-    fn signal(&self) {
-        self.signals.fetch_add(1, Ordering::SeqCst);
-        self.leave("a signal");
-    }
-}
-
-/// Locks; a thread that panicked leaves whole values behind.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Is the daemon, until it is idle, asked to end, or no longer the one.
@@ -166,30 +60,7 @@ pub fn serve(options: Options) -> Result<(), DaemonError> {
         }
     };
     let (orders, inbox) = sync_channel(64);
-    let shared = Arc::new(Shared {
-        store: Store::new(Memo::of_user()),
-        log: Log::open(&place.log()),
-        told: AtomicU64::new(0),
-        unknown: AtomicU64::new(0),
-        warmed: AtomicU64::new(0),
-        watches: AtomicUsize::new(0),
-        watch_off: Mutex::new(None),
-        merges: Mutex::default(),
-        warmth: Mutex::default(),
-        leaving: AtomicBool::new(false),
-        reason: Mutex::new(None),
-        orders,
-        started: Instant::now(),
-        last: Mutex::new(Instant::now()),
-        worked: Mutex::new(Instant::now()),
-        requests: AtomicU64::new(0),
-        admitted: AtomicU64::new(0),
-        panics: AtomicUsize::new(0),
-        signals: AtomicUsize::new(0),
-        shunned: history.shunned().len(),
-        talks: Mutex::default(),
-        waker: Waker::new().map_err(DaemonError::System)?,
-    });
+    let shared = Arc::new(Shared::new(&place, orders, history.shunned().len()).map_err(DaemonError::System)?);
     shared.log.say(&format!("started in {}", folder::shown(place.folder())));
     let handler = Arc::clone(&shared);
     ctrlc::set_handler(move || handler.signal()).map_err(|error| DaemonError::System(std::io::Error::other(error)))?;

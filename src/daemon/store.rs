@@ -53,6 +53,11 @@ impl Store {
         }
     }
 
+    /// Whether the memo keeps what memory forgets.
+    pub(super) fn remembers(&self) -> bool {
+        self.inner().memo.as_ref().is_some_and(Memo::is_usable)
+    }
+
     /// Writes what is new to the memo.
     pub(super) fn flush(&self) {
         self.inner().write();

@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use crate::daemon::serve::Shared;
+use crate::daemon::shared::Shared;
 use crate::daemon::system::{self, Stream};
 use crate::daemon::wire::{self, ANSWER_CAP, Answer, Hello, MOST_FACTS, Matter, REQUEST_CAP, Request, Told, WireError, Wish};
 use crate::gate::facts::{Key, engine};

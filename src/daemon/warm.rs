@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::daemon::history::InFlight;
 use crate::daemon::merges;
-use crate::daemon::serve::{Shared, lock};
+use crate::daemon::shared::{QUIET, Shared, lock};
 use crate::daemon::system;
 use crate::daemon::watch::{self, Eyes, Inbox};
 use crate::daemon::wire::Known;
@@ -31,6 +31,8 @@ const WATCHES: usize = 4096;
 const SHARE: usize = 20;
 /// How long files must be left alone before they are read ahead.
 const SETTLE: Duration = Duration::from_millis(50);
+/// How long a commit takes from its hook to its end, about.
+const COMMIT: Duration = Duration::from_millis(150);
 /// How often repositories are looked after without any hint.
 const ROUND: Duration = Duration::from_secs(30);
 /// A blob that took longer is not read ahead again.
@@ -172,7 +174,12 @@ impl Warmer {
         self.watch();
     }
 
+    /// One pass, when the commit that asked for it has had its time.
     fn warm(&mut self, ward: &mut Ward) {
+        self.reader.shared.step_aside(COMMIT);
+        if !self.reader.shared.store.remembers() {
+            self.reader.ready.clear();
+        }
         ward.warm(&mut self.reader);
         self.reader.rest();
         merges::judge(ward, &self.reader.shared);
@@ -236,7 +243,7 @@ impl Reader {
     }
 
     fn compute(&mut self, key: &Key, read: &dyn Fn(u64) -> Result<Vec<u8>, TreeError>) -> bool {
-        self.shared.step_aside();
+        self.shared.step_aside(QUIET);
         let largest = if key.0 == Question::Sha256 { LARGEST_FIXTURE } else { LARGEST_MODULE };
         let Ok(bytes) = read(ahead::cap(key.0).min(largest)) else { return false };
         self.in_flight.note(key);

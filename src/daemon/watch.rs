@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use notify::{Config, ErrorKind, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
-use crate::daemon::serve::lock;
+use crate::daemon::shared::lock;
 
 /// Most paths that wait to be looked at; one more means that everything may have changed.
 const MOST_TOUCHED: usize = 4096;

@@ -137,14 +137,11 @@ fn is_type_change(change: &Change) -> bool {
 /// Findings of the patch against its bases: one set for a commit, two for a merge.
 pub(super) fn findings(bases: &[Carded], patch: &Carded) -> Vec<Finding> {
     let mut all: Vec<Finding> = Vec::new();
-    for base in bases {
-        for finding in delta::compare(&base.cards, &patch.cards).findings() {
-            let elsewhere = finding.rule == Rule::NewProperty
-                && bases.iter().any(|b| finding.property.as_ref().is_some_and(|id| b.by_id().contains_key(id)));
-            if !elsewhere && !all.contains(&finding) {
-                all.push(finding);
-            }
-        }
+    for (at, base) in bases.iter().enumerate() {
+        let beside: Vec<Card> = bases.iter().enumerate().filter(|(other, _)| *other != at).flat_map(|(_, b)| b.cards.clone()).collect();
+        let found = delta::compare_beside(&base.cards, &patch.cards, &beside).findings();
+        let fresh: Vec<Finding> = found.into_iter().filter(|finding| !all.contains(finding)).collect();
+        all.extend(fresh);
     }
     for (path, why) in &patch.unreadable {
         if bases.iter().any(|base| base.holds(path)) || snapshot::is_collected(path) {

@@ -142,7 +142,7 @@ fn drift(path: &RepoPath, says: String, was: Option<String>, is: Option<String>)
 }
 
 /// A word as a shell takes it.
-fn shell(word: &str) -> String {
+pub(super) fn shell(word: &str) -> String {
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"/._-+=:@%".contains(&b);
     if word.bytes().all(plain) && !word.starts_with('-') { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }

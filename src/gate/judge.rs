@@ -11,6 +11,7 @@ use crate::gate::candidate::Candidate;
 use crate::gate::cards::{self, Carded, View};
 use crate::gate::facts::Facts;
 use crate::gate::fixtures::{self, Search, Twins};
+use crate::gate::harness;
 use crate::gate::policy::{self, Policy};
 use crate::partition::{Partition, Side};
 use crate::repo::Repo;
@@ -85,6 +86,7 @@ impl<'a> Judge<'a> {
         let views = (View { tree: &base, facts: self.facts, policy: &policy }, View { tree: &patch, facts: self.facts, policy: &policy });
         let twins = |path: &RepoPath| if self.folds { base.entries_folded(path) } else { Ok(Vec::new()) };
         findings.extend(self.weakenings(candidate, &own, &views, &twins)?);
+        findings.extend(self.harness(candidate, &own, &base, &patch, &policy)?);
         let changed: Vec<RepoPath> = own.iter().map(|change| change.path.clone()).collect();
         let mut findings = waiver::settle(&patch, &changed, findings)?;
         findings.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
@@ -137,6 +139,24 @@ impl<'a> Judge<'a> {
         let mut findings = search.drifts(&links, twins)?;
         findings.extend(cards::findings(&before, &after));
         Ok(findings)
+    }
+
+    /// What the change does to the harness, and what production code learns of tests.
+    fn harness(
+        &self,
+        candidate: &Candidate,
+        own: &[Change],
+        base: &dyn Tree,
+        patch: &dyn Tree,
+        policy: &Policy,
+    ) -> Result<Vec<Finding>, GateError> {
+        let read = harness::Read::of(policy, own);
+        if read.is_empty() {
+            return Ok(Vec::new());
+        }
+        let others: Vec<_> = candidate.parents.iter().skip(1).map(|parent| self.repo.tree(Some(parent))).collect::<Result<_, _>>()?;
+        let bases: Vec<&dyn Tree> = std::iter::once(base).chain(others.iter().map(|tree| tree as &dyn Tree)).collect();
+        harness::Search { bases: &bases, patch, policy }.findings(&read)
     }
 
     /// The cards to hold against: the parent's, or for a merge of two the three-way choice.

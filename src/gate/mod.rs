@@ -7,6 +7,7 @@ pub mod digests;
 pub mod facts;
 mod fixtures;
 pub mod folder;
+mod harness;
 pub mod inventory;
 pub mod judge;
 pub mod overview;
@@ -43,7 +44,7 @@ impl GateError {
     pub fn exit(&self) -> Exit {
         match self {
             GateError::Repo(RepoError::NoGit) => Exit::Unavailable,
-            GateError::Repo(RepoError::Git(_)) => Exit::Fault,
+            GateError::Repo(RepoError::Git(_) | RepoError::Scratch(_)) => Exit::Fault,
             GateError::Repo(_) | GateError::Tree(_) | GateError::Settings(_) | GateError::Snapshot(_) => Exit::Unreadable,
         }
     }

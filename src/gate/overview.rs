@@ -14,7 +14,7 @@ use crate::settings::Settings;
 use crate::strength::card::Kind;
 use crate::strength::snapshot::Source as _;
 use crate::strength::waiver;
-use crate::tree::{Change, Entry, Mode, Oid, Overlay, RepoPath, Tree, is_under};
+use crate::tree::{Change, Entry, Mode, Oid, Overlay, RepoPath, Tree};
 
 /// How a repository stands.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -135,7 +135,6 @@ fn tally(view: &View<'_>, files: &[(RepoPath, Entry)]) -> Result<Tally, GateErro
 }
 
 fn waivers(files: &[(RepoPath, Entry)], since: &[Change]) -> Vec<(RepoPath, bool)> {
-    let is_waiver = |path: &RepoPath| is_under(path, waiver::FOLDER.as_bytes()) && path.as_bytes().ends_with(b".md");
     let is_open = |path: &RepoPath| since.iter().any(|change| change.path == *path);
-    files.iter().map(|(path, _)| path).filter(|path| is_waiver(path)).map(|path| (path.clone(), is_open(path))).collect()
+    files.iter().map(|(path, _)| path).filter(|path| waiver::in_folder(path)).map(|path| (path.clone(), is_open(path))).collect()
 }

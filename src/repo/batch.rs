@@ -1,4 +1,4 @@
-//! Owns one `git cat-file --batch` kept open: objects by id, in git's own reading.
+//! Owns one `git cat-file` kept open: objects by id, in git's own reading.
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 
@@ -24,9 +24,20 @@ pub(super) enum Reply {
 }
 
 impl Batch {
-    /// Starts it.
+    /// Starts it for reading objects.
     pub(super) fn start(git: &Plumbing) -> Result<Self, RepoError> {
         Ok(Batch { running: git.start(&["cat-file", "--batch"], true)? })
+    }
+
+    /// Starts it for finding out which objects are here; promised ones are not fetched.
+    pub(super) fn start_checking(git: &Plumbing) -> Result<Self, RepoError> {
+        Ok(Batch { running: git.clone().with("GIT_NO_LAZY_FETCH", "1").start(&["cat-file", "--batch-check"], true)? })
+    }
+
+    /// Whether an object is here. Only for a batch that was started for it.
+    pub(super) fn has(&mut self, id: &Id) -> Result<bool, RepoError> {
+        let header = self.ask(id).map_err(|error| self.running.abandon(&error))?;
+        Ok(!header.ends_with(b" missing"))
     }
 
     /// Reads an object of at most `cap` bytes.
@@ -34,11 +45,16 @@ impl Batch {
         self.exchange(id, cap).map_err(|error| self.running.abandon(&error))
     }
 
-    fn exchange(&mut self, id: &Id, cap: u64) -> io::Result<Reply> {
+    /// Sends an id and takes the line that answers it.
+    fn ask(&mut self, id: &Id) -> io::Result<Vec<u8>> {
         let stdin = self.running.child.stdin.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
         stdin.write_all(format!("{}\n", Oid::from(*id)).as_bytes())?;
         stdin.flush()?;
-        let header = line(&mut self.running.stdout)?;
+        line(&mut self.running.stdout)
+    }
+
+    fn exchange(&mut self, id: &Id, cap: u64) -> io::Result<Reply> {
+        let header = self.ask(id)?;
         let mut words = header.split(|b| *b == b' ').skip(1);
         let (kind, size) = match (words.next(), words.next()) {
             (Some(b"missing"), None) => return Ok(Reply::Missing),

@@ -11,8 +11,8 @@ use crate::tree::{Change, Entry, Oid, RepoPath, TreeError};
 /// No path has more parts (git's own limit).
 pub(super) const DEPTH: usize = 2048;
 /// No more paths are listed than this, nor with more bytes in all: a tree of trees of the same tree can name more than there are atoms.
-const PATHS: usize = 4_000_000;
-const PATH_BYTES: usize = 512 * 1024 * 1024;
+const PATHS: usize = 2_000_000;
+const PATH_BYTES: usize = 128 * 1024 * 1024;
 
 /// Keeps a list of paths within bounds.
 #[derive(Default)]

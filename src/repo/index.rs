@@ -1,5 +1,7 @@
 //! Owns the bytes of an index file: its entries and its cache of trees. It is read, never locked and never written.
 
+mod rows;
+
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::ops::Range;
@@ -8,19 +10,15 @@ use std::path::Path;
 use super::RepoError;
 use super::cached_tree::Node;
 use super::id::Id;
-use crate::tree::RepoPath;
+
+pub(super) use rows::Row;
 
 /// No larger index file is read (git's own offsets end at 4 GiB).
 const FILE_CAP: u64 = 2 * 1024 * 1024 * 1024;
-/// Entries of version 4 share prefixes, so a small file can hold huge names.
-const NAMES_CAP: usize = 512 * 1024 * 1024;
 
 const HEADER: usize = 12;
 /// Stat data before an entry's id.
 const STAT: usize = 40;
-/// Where among them the mode is.
-const MODE: usize = 24;
-const LINK: u32 = 0o120_000;
 const EXTENDED: u16 = 0x4000;
 const STAGES: u16 = 0x3000;
 const LENGTH: u16 = 0x0fff;
@@ -51,21 +49,6 @@ pub(super) enum Entries {
     Sparse,
     /// Only changes of another file (`link`), or something this reader does not know.
     Partial,
-}
-
-/// One entry.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Row<'i> {
-    /// Path from the root.
-    pub(super) path: &'i [u8],
-    /// Octal mode.
-    pub(super) mode: u32,
-    /// Its object.
-    pub(super) id: &'i [u8],
-    /// Whether it is part of a conflict.
-    pub(super) conflict: bool,
-    /// Whether it was only announced (`git add -N`).
-    pub(super) announced: bool,
 }
 
 /// Where one entry's parts lie in the file.
@@ -191,54 +174,6 @@ impl Index {
         self.cache.clone().map_or_else(|| Ok(Vec::new()), |data| Node::all(&self.bytes[data], self.width))
     }
 
-    /// Every entry, in strict order of paths. Version 4 packs paths, so they are laid out in `names`.
-    pub(super) fn rows<'i>(&'i self, names: &'i mut Vec<u8>) -> Result<Vec<Row<'i>>, Fault> {
-        let mut spans: Vec<(usize, Spot, Range<usize>)> = Vec::with_capacity(self.count);
-        let mut at = HEADER;
-        for _ in 0..self.count {
-            let spot = self.spot(at)?;
-            let path = if self.version == 4 { self.unpack(&spot, spans.last().map(|span| &span.2), names)? } else { self.path(&spot)? };
-            let next = self.after(at, &spot)?;
-            spans.push((at, spot, path));
-            at = next;
-        }
-        let text: &'i [u8] = if self.version == 4 { names } else { &self.bytes };
-        let mut rows = Vec::with_capacity(self.count);
-        for (at, spot, path) in spans {
-            let row = Row {
-                path: text.get(path).ok_or("an entry is cut short")?,
-                mode: word(&self.bytes, at + MODE)?,
-                id: self.bytes.get(at + STAT..at + STAT + self.width).ok_or("an entry is cut short")?,
-                conflict: spot.flags & STAGES != 0,
-                announced: spot.more & INTENT_TO_ADD != 0,
-            };
-            check_order(rows.last(), &row)?;
-            rows.push(row);
-        }
-        Ok(rows)
-    }
-
-    /// Path and blob of every symlink that a commit would hold.
-    pub(super) fn symlinks(&self) -> Result<Vec<(RepoPath, Id)>, Fault> {
-        let link = |path: &[u8], id: &[u8]| Some((RepoPath::new(path), Id::from_bytes(id)?));
-        if self.version == 4 || !self.plain {
-            let mut names = Vec::new();
-            let rows = self.rows(&mut names)?;
-            let links = rows.iter().filter(|row| row.mode == LINK && !row.announced && !row.conflict);
-            return Ok(links.filter_map(|row| link(row.path, row.id)).collect());
-        }
-        let (mut at, mut links) = (HEADER, Vec::new());
-        for _ in 0..self.count {
-            let spot = self.spot(at)?;
-            if word(&self.bytes, at + MODE)? == LINK {
-                let parts = self.bytes.get(self.path(&spot)?).zip(self.bytes.get(at + STAT..at + STAT + self.width));
-                links.push(parts.and_then(|(path, id)| link(path, id)).ok_or("an entry is cut short")?);
-            }
-            at = self.after(at, &spot)?;
-        }
-        Ok(links)
-    }
-
     /// Where an entry's path lies, before version 4.
     fn path(&self, spot: &Spot) -> Result<Range<usize>, Fault> {
         let length = match spot.flags & LENGTH {
@@ -246,20 +181,6 @@ impl Index {
             short => usize::from(short),
         };
         Ok(spot.path..spot.path + length)
-    }
-
-    /// Writes a path of version 4 behind the others: the last path less some bytes, plus some.
-    fn unpack(&self, spot: &Spot, last: Option<&Range<usize>>, names: &mut Vec<u8>) -> Result<Range<usize>, Fault> {
-        let (strip, suffix) = prefix(&self.bytes, spot.path)?;
-        let last = last.cloned().unwrap_or(0..0);
-        let kept = last.len().checked_sub(strip).ok_or("an entry strips more than there is")?;
-        let start = names.len();
-        names.extend_from_within(last.start..last.start + kept);
-        names.extend_from_slice(&self.bytes[suffix..suffix + zero(&self.bytes, suffix)?]);
-        if names.len() > NAMES_CAP {
-            return Err("its paths are too long to be read");
-        }
-        Ok(start..names.len())
     }
 }
 
@@ -279,14 +200,6 @@ fn skim_common<const FIXED: usize>(bytes: &[u8], at: usize, count: usize) -> (u1
         rest = after;
     }
     (all, bytes.len() - rest.len(), count)
-}
-
-/// Entries of one path follow each other only as the stages of a conflict.
-fn check_order(last: Option<&Row<'_>>, row: &Row<'_>) -> Result<(), Fault> {
-    match last.map(|last| (last.path.cmp(row.path), last.conflict && row.conflict)) {
-        None | Some((std::cmp::Ordering::Less, _) | (std::cmp::Ordering::Equal, true)) => Ok(()),
-        Some(_) => Err("its entries are out of order"),
-    }
 }
 
 fn bytes_of(file: &Path) -> io::Result<Option<Vec<u8>>> {

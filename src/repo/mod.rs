@@ -65,6 +65,9 @@ pub enum RepoError {
     /// A revision that leads to no commit.
     #[error("{0} names no commit here")]
     NoCommit(String),
+    /// A scratch repository could not be made or used.
+    #[error("{0}")]
+    Scratch(String),
     /// Anything git or libgit2 said.
     #[error("git: {0}")]
     Git(String),

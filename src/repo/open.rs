@@ -52,7 +52,10 @@ pub(super) fn find(environment: &Environment) -> Result<Found, RepoError> {
 fn refusal(environment: &Environment, library: &git2::Error, git: RepoError) -> RepoError {
     match git {
         RepoError::NoGit => RepoError::Git(format!("{}, and no git was found on PATH to read it with", library.message())),
-        _ if library.code() == ErrorCode::Owner => RepoError::Owner(environment.cwd.clone()),
+        _ if library.code() == ErrorCode::Owner => {
+            let above = environment.cwd.ancestors().find(|folder| folder.join(".git").exists());
+            RepoError::Owner(environment.path("GIT_DIR").unwrap_or_else(|| above.unwrap_or(&environment.cwd).to_owned()))
+        }
         other => other,
     }
 }

@@ -14,6 +14,8 @@ use super::open::Place;
 
 /// Git says nothing for so long only when it hangs (a dead remote of a partial clone, a dead disk).
 const SILENCE: Duration = Duration::from_mins(5);
+/// How long the last words of an ended child may take.
+const MOMENT: Duration = Duration::from_millis(500);
 /// What is kept of a child's standard error.
 const WORDS: usize = 4096;
 /// How much of a pipe is read at once.
@@ -131,8 +133,8 @@ impl Plumbing {
         }
         let mut stdout = Vec::new();
         running.stdout.read_to_end(&mut stdout).map_err(|error| running.abandon(&error))?;
-        let stderr = running.words();
         let status = running.child.wait().map_err(|error| RepoError::Git(error.to_string()))?;
+        let stderr = running.words();
         Ok(Answer { code: status.code(), stdout, stderr })
     }
 
@@ -174,10 +176,12 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// What it said on standard error so far; waits until that is closed.
-    pub(super) fn words(&mut self) -> String {
+    /// What it said on standard error. It has ended, but something that it started may hold the pipe open, so this waits only a moment for more.
+    fn words(&mut self) -> String {
         let mut words = Vec::new();
-        let _ = self.stderr.read_to_end(&mut words);
+        while let Ok(Ok(chunk)) = self.stderr.chunks.recv_timeout(MOMENT) {
+            words.extend(chunk);
+        }
         String::from_utf8_lossy(&words).into_owned()
     }
 

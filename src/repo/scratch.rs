@@ -49,12 +49,12 @@ impl Scratch {
         let (root, folder) = if let Some(keep) = keep {
             fs::create_dir_all(keep).map_err(wrong("create", keep))?;
             if fs::read_dir(keep).map_err(wrong("list", keep))?.next().is_some() {
-                return Err(RepoError::Git(format!("{} is not empty", keep.display())));
+                return Err(RepoError::Scratch(format!("{} is not empty", keep.display())));
             }
             (keep.canonicalize().map_err(wrong("find", keep))?, None)
         } else {
             let folder = tempfile::Builder::new().prefix("seedgate-demo-").tempdir();
-            let folder = folder.map_err(|error| RepoError::Git(format!("no temporary folder: {error}")))?;
+            let folder = folder.map_err(|error| RepoError::Scratch(format!("no temporary folder: {error}")))?;
             (folder.path().canonicalize().map_err(wrong("find", folder.path()))?, Some(folder))
         };
         let git = plumbing::program(std::env::var_os("PATH").as_deref(), &root).ok_or(RepoError::NoGit)?;
@@ -64,7 +64,7 @@ impl Scratch {
         }
         let scratch = Scratch { top, home, git, program: program.to_owned(), _folder: folder };
         let made = scratch.run("git", &["init", "--quiet", "--initial-branch=main"])?;
-        if made.code == Some(0) { Ok(scratch) } else { Err(RepoError::Git(made.text)) }
+        if made.code == Some(0) { Ok(scratch) } else { Err(RepoError::Scratch(made.text)) }
     }
 
     /// Root of its work tree.
@@ -120,5 +120,5 @@ impl Scratch {
 
 fn wrong(doing: &str, path: &Path) -> impl FnOnce(io::Error) -> RepoError {
     let what = format!("cannot {doing} {}", path.display());
-    move |error| RepoError::Git(format!("{what}: {error}"))
+    move |error| RepoError::Scratch(format!("{what}: {error}"))
 }

@@ -20,8 +20,9 @@ pub(super) fn staged(store: &Store, file: &Path, base: Option<Id>) -> Result<Vec
     let index = Index::read(file, store.format.width())?;
     if let Some(root) = committed_root(&index) {
         match between(store, base, Some(root)) {
-            // The index of a partial commit may name trees that are not written yet.
-            Err(TreeError::Missing { .. }) => {}
+            // The index of a partial commit may name trees that are not written yet, and git can make a malformed tree of a sparse
+            // index: then the entries tell the paths.
+            Err(TreeError::Missing { .. } | TreeError::Store(_)) => {}
             known => return Ok(known?),
         }
     }
@@ -199,7 +200,10 @@ pub(super) fn symlinks(store: &Store, file: &Path) -> Result<Vec<(RepoPath, Entr
 /// As git tells it, for an index that only git can read.
 fn by_git(store: &Store, base: Option<Id>) -> Result<Vec<Change>, RepoError> {
     let base = base.map_or_else(|| store.format.empty_tree().to_owned(), |id| Oid::from(id).to_string());
+    // A sparse index is spread out first, so that every path is told as a path.
     let asked = [
+        "-c",
+        "index.sparse=false",
         "diff-index",
         "--cached",
         "--raw",

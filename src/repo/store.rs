@@ -74,6 +74,7 @@ pub(super) struct Store {
     place: Place,
     git: OnceCell<Plumbing>,
     batch: RefCell<Option<Batch>>,
+    checks: RefCell<Option<Batch>>,
     promised: OnceCell<bool>,
     trees: RefCell<Trees>,
 }
@@ -94,6 +95,7 @@ impl Store {
             place: found.place,
             git: OnceCell::new(),
             batch: RefCell::default(),
+            checks: RefCell::default(),
             promised: OnceCell::new(),
             trees: RefCell::default(),
         }
@@ -154,8 +156,11 @@ impl Store {
         if let Some(library) = &self.library {
             return Ok(library.odb().and_then(|odb| Ok(odb.exists(library_id(id)?)))?);
         }
-        let git = self.git()?.clone().with("GIT_NO_LAZY_FETCH", "1");
-        Ok(git.run(&["cat-file", "-e", Oid::from(*id).as_str()], None)?.found()?.is_some())
+        let mut slot = self.checks.borrow_mut();
+        let mut checks = slot.take().map_or_else(|| self.git().and_then(Batch::start_checking), Ok)?;
+        let has = checks.has(id)?;
+        *slot = Some(checks);
+        Ok(has)
     }
 
     /// Whether objects may be absent because a remote promised them (a partial clone).
@@ -170,10 +175,8 @@ impl Store {
 
     fn by_git(&self, id: &Id, cap: u64) -> Result<(Kind, Vec<u8>), TreeError> {
         let mut slot = self.batch.borrow_mut();
-        let mut batch = match slot.take() {
-            Some(batch) => batch,
-            None => self.git().and_then(Batch::start).map_err(|error| TreeError::Store(error.to_string()))?,
-        };
+        let started = slot.take().map_or_else(|| self.git().and_then(Batch::start), Ok);
+        let mut batch = started.map_err(|error| TreeError::Store(error.to_string()))?;
         match batch.read(id, cap) {
             Ok(Reply::Object(kind, bytes)) => {
                 *slot = Some(batch);

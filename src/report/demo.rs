@@ -17,7 +17,7 @@ pub fn demo_command(line: &[&str], ran: &Ran, style: Style) -> String {
     let words: Vec<String> = line.iter().map(|word| if word.contains(' ') { format!("'{word}'") } else { (*word).to_owned() }).collect();
     let mut text = format!("{} {}\n", style.dim("$"), words.join(" "));
     for said in ran.text.lines() {
-        let _ = writeln!(text, "  {said}");
+        let _ = writeln!(text, "{}{said}", if said.is_empty() { "" } else { "  " });
     }
     match ran.code {
         Some(0) => {}

@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
+use crate::daemon::client::Aid;
+use crate::daemon::wire::Merge;
 use crate::gate::overview::Overview;
 use crate::repo::hooks::HookState;
 use crate::report::{Style, plural};
@@ -18,6 +20,8 @@ pub struct Standing {
     pub hooks: Vec<HookState>,
     /// The repository.
     pub overview: Overview,
+    /// What the daemon adds: nothing that a verdict needs.
+    pub aid: Aid,
 }
 
 /// The standing as text.
@@ -45,6 +49,7 @@ pub fn status_text(standing: &Standing, style: Style) -> String {
     fixtures(&mut text, overview, style);
     cards(&mut text, overview, style);
     waivers(&mut text, overview, style);
+    aid(&mut text, &standing.aid, style);
     text
 }
 
@@ -86,6 +91,23 @@ fn waivers(text: &mut String, overview: &Overview, style: Style) {
     list(text, "open waivers", &open, style);
 }
 
+fn aid(text: &mut String, aid: &Aid, style: Style) {
+    row(text, "daemon", &aid.says, style);
+    let merges: Vec<String> = aid.merges.iter().map(merge).collect();
+    list(text, "merges (hint)", &merges, style);
+}
+
+/// A hint with the commits it is for: whoever has moved on since sees that it is old.
+fn merge(merge: &Merge) -> String {
+    let says = match (merge.exit, &merge.trouble) {
+        (Some(0), _) => "clear".into(),
+        (Some(_), _) => merge.rules.join(", "),
+        (None, Some(trouble)) => format!("not judged: {trouble}"),
+        (None, None) => "not judged yet".into(),
+    };
+    format!("{} ({}) into {} ({}): {says}", merge.branch, short(merge.head.as_str()), merge.target, short(merge.base.as_str()))
+}
+
 fn list(text: &mut String, name: &str, items: &[impl ToString], style: Style) {
     for (at, item) in items.iter().take(SHOWN).enumerate() {
         row(text, if at == 0 { name } else { "" }, &style.warn(&item.to_string()), style);
@@ -121,6 +143,8 @@ pub fn status_json(standing: &Standing) -> Value {
             "opaque": overview.cards.opaque.iter().map(|(id, why)| json!({ "property": id, "why": why })).collect::<Vec<_>>(),
             "unreadable": overview.cards.unreadable.iter().map(|(path, why)| json!({ "path": path.to_string(), "why": why })).collect::<Vec<_>>(),
         },
+        "daemon": standing.aid.says,
+        "merges": standing.aid.merges,
         "waivers": overview.waivers.iter().map(|(path, open)| json!({ "path": path.to_string(), "open": open })).collect::<Vec<_>>(),
     })
 }

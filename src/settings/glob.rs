@@ -42,7 +42,11 @@ impl Glob {
 
     /// Whether the whole path fits.
     pub fn matches(&self, path: &[u8]) -> bool {
-        let name = name(path);
+        self.fits(path, name(path))
+    }
+
+    /// The same for many globs and one path, whose name is looked for only once.
+    pub fn fits(&self, path: &[u8], name: &[u8]) -> bool {
         match self {
             Glob::Whole(whole) => path == whole,
             Glob::Under(folder) => path.starts_with(folder),
@@ -81,6 +85,7 @@ impl Wild {
         let first = pieces.next()?;
         let mut middle: Vec<_> = pieces.collect();
         let last = middle.pop()?;
+        middle.retain(|piece| !piece.is_empty());
         Some(Wild { first, middle, last })
     }
 
@@ -89,12 +94,50 @@ impl Wild {
         let Some(rest) = name.strip_prefix(&*self.first) else { return false };
         let Some(mut rest) = rest.strip_suffix(&*self.last) else { return false };
         for piece in &self.middle {
-            match rest.windows(piece.len().max(1)).position(|window| window == &**piece) {
+            match rest.windows(piece.len()).position(|window| window == &**piece) {
                 Some(at) => rest = &rest[at + piece.len()..],
                 None => return false,
             }
         }
         true
+    }
+}
+
+/// A glob of property ids, `path::name`: the path is a glob, and in the name `*` is any text and all else is itself, since titles
+/// may hold whatever they like.
+#[derive(Clone, Debug)]
+pub struct IdGlob {
+    path: Glob,
+    name: Name,
+}
+
+#[derive(Clone, Debug)]
+enum Name {
+    Literal(Vec<u8>),
+    Like(Wild),
+}
+
+impl IdGlob {
+    /// Reads a glob of ids.
+    ///
+    /// # Errors
+    /// What is wrong and what to write instead.
+    pub fn new(text: &str) -> Result<Self, String> {
+        let Some((path, name)) = text.split_once("::").filter(|(_, name)| !name.is_empty()) else {
+            return Err("an id is written `path::name`; add `::*` for every name".to_owned());
+        };
+        Ok(IdGlob { path: Glob::new(path)?, name: Wild::new(name).map_or_else(|| Name::Literal(name.into()), Name::Like) })
+    }
+
+    /// Whether an id fits.
+    pub fn matches(&self, id: &str) -> bool {
+        id.split_once("::").is_some_and(|(path, name)| {
+            self.path.matches(path.as_bytes())
+                && match &self.name {
+                    Name::Literal(literal) => name.as_bytes() == literal,
+                    Name::Like(wild) => wild.matches(name.as_bytes()),
+                }
+        })
     }
 }
 
@@ -145,7 +188,7 @@ fn set(text: &str) -> Result<GlobSet, String> {
 mod tests {
     use proptest::prelude::{Just, Strategy, prop_assert_eq, prop_oneof, proptest};
 
-    use super::{Glob, set};
+    use super::{Glob, IdGlob, set};
 
     fn glob_text() -> impl Strategy<Value = String> {
         let piece = prop_oneof![Just("a"), Just("b"), Just("ab"), Just("*"), Just("."), Just("a*"), Just("*b*"), Just("**"), Just("?")];
@@ -189,6 +232,26 @@ mod tests {
             assert!(error.contains(help), "{text}: {error}");
         }
         assert!(Glob::new(&"a".repeat(501)).unwrap_err().contains("500"));
+    }
+
+    #[test]
+    fn a_glob_of_ids_is_a_glob_of_paths_and_a_pattern_of_names() {
+        let ids = ["tests/a.py::test_x", "tests/deep/b.py::TestB::test_x", "tests/c.test.ts::adds a/b [1] title"];
+        for (text, want) in [
+            ("tests/a.py::*", [true, false, false]),
+            ("tests/**::*", [true, true, true]),
+            ("**/*.py::*test_x", [true, true, false]),
+            ("tests/deep/*.py::TestB::**", [false, true, false]),
+            ("tests/*.ts::adds a/b [1] *", [false, false, true]),
+            ("tests/a.py::test", [false, false, false]),
+        ] {
+            let glob = IdGlob::new(text).unwrap();
+            assert_eq!(ids.map(|id| glob.matches(id)), want, "{text}");
+        }
+        assert!(!IdGlob::new("tests/a.py::*").unwrap().matches("tests/a.py"));
+        for text in ["tests/a.py", "tests/a.py::", "/tests/a.py::x"] {
+            assert!(IdGlob::new(text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ impl Layout {
 
     /// Every tip known when `init` ran: commits reachable from them are older than the gate and not judged.
     pub fn baseline(&self) -> PathBuf {
-        self.common_dir.join("seedgate").join("baseline")
+        self.common_dir.join("seedgate").join("baseline.json")
     }
 }
 
@@ -28,6 +28,6 @@ mod tests {
 
     #[test]
     fn the_baseline_lies_in_the_common_git_directory() {
-        assert_eq!(Layout::new(Path::new("/r/.git")).baseline(), Path::new("/r/.git/seedgate/baseline"));
+        assert_eq!(Layout::new(Path::new("/r/.git")).baseline(), Path::new("/r/.git/seedgate/baseline.json"));
     }
 }

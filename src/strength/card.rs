@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::digest;
 use crate::finding::PropId;
 use crate::strength::domain::Domain;
+use crate::strength::effort::Effort;
 
 /// What a card is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,10 +93,14 @@ pub struct Card {
     pub claims: Vec<Claim>,
     /// Calls of check helpers.
     pub calls: Vec<Call>,
+    /// Parameters without the instance, for reading the claims.
+    pub parameters: Vec<String>,
     /// Fixture files the function loads: path -> SHA-256.
     pub files: BTreeMap<String, String>,
     /// Digest over `files` (one file its SHA-256, several the folder digest); `None` without files.
     pub fixture_sha256: Option<String>,
+    /// Marks, reducers, budget, examples and patches.
+    pub effort: Effort,
     /// SHA-256 of the canonical body, for pairing moved functions.
     pub body_sha256: String,
 }
@@ -121,6 +126,10 @@ struct Written<'c> {
     claims: &'c [Claim],
     #[serde(skip_serializing_if = "<[Call]>::is_empty")]
     calls: &'c [Call],
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    parameters: &'c [String],
+    #[serde(skip_serializing_if = "Effort::is_empty")]
+    effort: &'c Effort,
     line: u32,
     body_sha256: &'c str,
 }
@@ -142,6 +151,8 @@ impl Serialize for Card {
             assertions: &self.assertions,
             claims: &self.claims,
             calls: &self.calls,
+            parameters: &self.parameters,
+            effort: &self.effort,
             line: self.line,
             body_sha256: &self.body_sha256,
         }
@@ -150,11 +161,12 @@ impl Serialize for Card {
 }
 
 impl Card {
-    /// What is measured, as in `seedgate.cards/1` but without positions: equal for equal cards, wherever they stand in the file.
+    /// What is measured, as in `seedgate.cards/1` but without positions and without what only helps to find an assertion again: equal for
+    /// equal cards, wherever they stand in the file.
     pub fn to_json(&self) -> Value {
         let mut value = serde_json::to_value(self).unwrap_or(Value::Null);
         if let Some(fields) = value.as_object_mut() {
-            fields.remove("line");
+            fields.retain(|name, _| !["line", "claims", "calls", "parameters"].contains(&name.as_str()));
             fields.insert("assertions".to_owned(), self.assertions.iter().map(|a| a.text.as_str()).collect());
         }
         value
@@ -168,6 +180,11 @@ impl Card {
     /// The id without its path: `Class::name`.
     pub fn short_name(&self) -> &str {
         id_parts(&self.prop_id).1
+    }
+
+    /// The classes around it: `Outer::Inner`, empty at the top.
+    pub fn class(&self) -> &str {
+        self.short_name().rsplit_once("::").map_or("", |(class, _)| class)
     }
 
     /// The function's own name.
@@ -189,8 +206,10 @@ impl Card {
             assertions,
             claims: Vec::new(),
             calls: Vec::new(),
+            parameters: Vec::new(),
             files: self.files.into_iter().filter(|(path, sha)| other.files.get(path) == Some(sha)).collect(),
             fixture_sha256: self.fixture_sha256.filter(|_| same_files),
+            effort: self.effort.weaker_of(other.effort),
             body_sha256: digest::sha256_hex(format!("{}\n{}", self.body_sha256, other.body_sha256).as_bytes()),
             prop_id: self.prop_id,
         }

@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::finding::PropId;
 use crate::strength::card::{Assertion, Call, Card, Claim, Kind};
 use crate::strength::domain::{Domain, Interval};
+use crate::strength::effort::Effort;
 
 /// The schema of a card file.
 pub const SCHEMA: &str = "seedgate.cards/1";
@@ -114,6 +115,7 @@ impl CardSet {
                 card.domain = Domain::default();
                 card.assertions = Vec::new();
                 card.claims = Vec::new();
+                card.effort = Effort::default();
             }
         }
         set
@@ -215,6 +217,10 @@ struct ReadCard {
     #[serde(default)]
     calls: Vec<Call>,
     #[serde(default)]
+    parameters: Vec<String>,
+    #[serde(default)]
+    effort: Effort,
+    #[serde(default)]
     line: u32,
     #[serde(default)]
     body_sha256: String,
@@ -245,8 +251,10 @@ fn read_card(value: Value) -> Result<(Card, Stated), CardsError> {
         assertions: read.assertions.unwrap_or_default(),
         claims: read.claims,
         calls: read.calls,
+        parameters: read.parameters,
         files: read.files,
         fixture_sha256: read.fixture_sha256,
+        effort: read.effort,
         body_sha256: read.body_sha256,
     };
     Ok((card, stated))

@@ -1,5 +1,6 @@
 //! Owns the way from modules to cards: ids get their path, names their definition, cards their fixture bytes.
 
+mod acting;
 mod collected;
 mod files;
 mod link;

@@ -85,8 +85,9 @@ impl Claim {
         if !settled && finding.rule.exit() != Exit::Refused || NEVER.contains(&finding.rule) {
             return None;
         }
-        let fixture = || base.get("fixture").and_then(Json::as_str).map(|path| Subject::Fixture(path.to_owned()));
-        let subject = finding.property.as_ref().map(|id| Subject::Property(id.0.clone())).or_else(fixture)?;
+        let named = |key: &str| base.get(key).and_then(Json::as_str).map(str::to_owned);
+        let file = || named("fixture").map(Subject::Fixture).or_else(|| named("path").map(Subject::Path));
+        let subject = finding.property.as_ref().map(|id| Subject::Property(id.0.clone())).or_else(file)?;
         Some(Claim { subject, old: head::of(base), new: finding.patch_card.as_ref().map(head::of) })
     }
 

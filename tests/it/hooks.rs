@@ -267,7 +267,7 @@ fn lines_reach_both_hooks_byte_for_byte() {
             let mut child = world.sandbox.command(shell).arg(world.hook("pre-push")).stdin(Stdio::piped()).spawn().unwrap();
             std::io::Write::write_all(&mut child.stdin.take().unwrap(), lines).unwrap();
             assert_eq!(child.wait().unwrap().code(), Some(9));
-            assert!(fs::read(&ours).unwrap() == lines && fs::read(&earlier).unwrap() == lines, "{shell}: {:.40?}", lines);
+            assert!(fs::read(&ours).unwrap() == lines && fs::read(&earlier).unwrap() == lines, "{shell}: {lines:.40?}");
         }
     }
 }
@@ -464,7 +464,7 @@ fn a_tracked_hooks_folder_is_not_written_and_the_lines_to_add_work() {
         assert!(advice.why.contains("core.hooksPath is .githooks"), "{}", advice.why);
         let old = fs::read_to_string(&advice.file).unwrap_or_default();
         let (first, rest) = old.split_once('\n').unwrap_or_default();
-        script(&advice.file, &format!("{first}\n{}\n{rest}", advice.lines.join("\n")).trim_start().to_owned());
+        script(&advice.file, format!("{first}\n{}\n{rest}", advice.lines.join("\n")).trim_start());
         assert_eq!(advice.exists, planned.hook == HookName::PrePush);
     }
     let again = world.init();
@@ -649,6 +649,11 @@ fn a_policy_is_written_once_and_never_through_a_link() {
     fs::write(&path, "mine").unwrap();
     assert_eq!(world.init().policy, Wrote::Kept(path.clone()));
     assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
+    world.sandbox.git(["add", "-f", ".seedgate"]);
+    fs::remove_file(&path).unwrap();
+    assert_eq!(world.init().policy, Wrote::Kept(path.clone()), "a tracked policy that the work tree does not show");
+    assert!(!path.exists());
+    world.sandbox.git(["rm", "-q", "--cached", "-r", ".seedgate"]);
 
     let outside = world.sandbox.beside("outside");
     fs::create_dir(&outside).unwrap();

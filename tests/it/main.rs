@@ -2,8 +2,12 @@
 #![cfg(test)]
 
 mod changes;
+mod daemon;
+mod demo;
 mod digest;
 mod facts;
+mod gate;
+mod harness;
 mod hook_view;
 mod hooks;
 mod index_file;
@@ -12,4 +16,3 @@ mod pushes;
 mod repo;
 mod sandbox;
 mod strength;
-mod daemon;

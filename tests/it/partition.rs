@@ -1,7 +1,5 @@
 //! `seedgate partition` sorts what is named or changed, by the policy of the base.
 
-#![expect(clippy::expect_used, reason = "a test whose world cannot be made has failed")]
-
 use std::process::Output;
 
 use crate::sandbox::Sandbox;

@@ -354,3 +354,110 @@ fn branches_are_listed_with_what_they_follow() {
     let expected = [("refs/heads/alone", None), ("refs/heads/main", upstream)];
     assert_eq!(branches, expected.map(|(name, upstream)| Branch { name: name.into(), tip: second.clone(), upstream }));
 }
+
+#[test]
+fn a_repository_of_another_user_is_read_only_if_git_is_told_that_it_is_safe() {
+    let sandbox = Sandbox::new(&[]);
+    let (_, second) = edited(&sandbox);
+    let (top, below) = (sandbox.top.clone(), sandbox.top.join("src"));
+    let owned = std::process::Command::new("chown").args(["-R", "12345:12345"]).arg(&top).status().expect("chown");
+    if !owned.success() {
+        return; // Only root can give files away.
+    }
+    let sandbox = sandbox.at(below);
+    let refused = Repo::open(&sandbox.environment()).err().expect("not trusted").to_string();
+    assert!(refused.contains("safe.directory") && refused.contains(&format!("'{}'", top.display())), "{refused}");
+    let safe = sandbox.told(&[
+        ("GIT_CONFIG_COUNT", "1".as_ref()),
+        ("GIT_CONFIG_KEY_0", "safe.directory".as_ref()),
+        ("GIT_CONFIG_VALUE_0", top.as_os_str()),
+    ]);
+    let file = sandbox.beside("global");
+    std::fs::write(&file, format!("[safe]\n\tdirectory = {}\n", top.display())).expect("written");
+    let mut configured = sandbox.environment();
+    configured.git.retain(|(name, _)| name != "GIT_CONFIG_GLOBAL");
+    configured.git.push(("GIT_CONFIG_GLOBAL".into(), file.into()));
+    for trusted in [safe, configured] {
+        let repo = Repo::open(&trusted).expect("trusted");
+        assert_eq!((repo.head().expect("readable"), repo.top()), (Some(second.clone()), Some(top.as_path())));
+    }
+}
+
+/// A tree of one entry, written without git's own checks.
+fn tree_of(sandbox: &Sandbox, entries: &[(&str, &str, &str)]) -> String {
+    let raw = |id: &str| -> Vec<u8> { (0..20).map(|n| u8::from_str_radix(&id[2 * n..2 * n + 2], 16).expect("hex")).collect() };
+    let bytes: Vec<u8> =
+        entries.iter().flat_map(|(mode, name, id)| [mode.as_bytes(), b" ", name.as_bytes(), b"\0", &raw(id)].concat()).collect();
+    let printed = sandbox.git_with(["hash-object", "-w", "-t", "tree", "--literally", "--stdin"], &[], &bytes);
+    String::from_utf8(printed).expect("text").trim().to_owned()
+}
+
+fn commit_of(sandbox: &Sandbox, tree: &str) -> Oid {
+    let text = format!("tree {tree}\nauthor A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\n\nx\n");
+    let printed = sandbox.git_with(["hash-object", "-w", "-t", "commit", "--literally", "--stdin"], &[], text.as_bytes());
+    Oid::from_hex(String::from_utf8_lossy(&printed).trim()).expect("an id")
+}
+
+/// What every reader of a commit's tree says, in one line each.
+fn refusals(repo: &Repo, commit: &Oid) -> [String; 3] {
+    [
+        repo.changes(None, Some(commit)).expect_err("refused").to_string(),
+        repo.tree(Some(commit)).expect("a commit").list(b"").expect_err("refused").to_string(),
+        repo.symlinks(Some(commit)).expect_err("refused").to_string(),
+    ]
+}
+
+#[test]
+fn a_tree_that_names_more_than_there_is_room_for_is_refused() {
+    let sandbox = Sandbox::new(&[]);
+    let (blob, name) = (String::from_utf8(sandbox.git_with(["hash-object", "-w", "--stdin"], &[], b"x")).expect("text"), "n".repeat(4000));
+    let mut tree = tree_of(&sandbox, &[("120000", &name, blob.trim())]);
+    for _ in 0..12 {
+        let names: Vec<String> = (b'a'..b'k').map(|letter| format!("{}{name}", char::from(letter))).collect();
+        let entries: Vec<(&str, &str, &str)> = names.iter().map(|name| ("40000", name.as_str(), tree.as_str())).collect();
+        tree = tree_of(&sandbox, &entries);
+    }
+    for refusal in refusals(&sandbox.open(), &commit_of(&sandbox, &tree)) {
+        assert!(refusal.contains("in one listing"), "{refusal}");
+    }
+}
+
+#[test]
+fn folders_nested_deeper_than_git_reads_are_refused_and_do_not_overflow_the_stack() {
+    let sandbox = Sandbox::new(&[]);
+    let blob = String::from_utf8(sandbox.git_with(["hash-object", "-w", "--stdin"], &[], b"x")).expect("text");
+    let path = |depth: usize| format!("{}f", "d/".repeat(depth));
+    for (depth, fine) in [(1500, true), (2500, false)] {
+        sandbox.git(["read-tree", "--empty"]);
+        sandbox.git_with(["update-index", "--index-info"], &[], format!("120000 {}\t{}\n", blob.trim(), path(depth)).as_bytes());
+        let staged = sandbox.open().staged(None);
+        assert_eq!(staged.as_ref().map(|changes| paths(changes)).ok(), fine.then(|| vec![path(depth)]), "by entries: {staged:?}");
+        let tree = sandbox.line(["write-tree"]);
+        let (repo, commit) = (sandbox.open(), commit_of(&sandbox, &tree));
+        if fine {
+            assert_eq!(paths(&repo.changes(None, Some(&commit)).expect("readable")), [path(depth)]);
+            assert_eq!(repo.symlinks(Some(&commit)).expect("readable").len(), 1);
+        } else {
+            assert!(refusals(&repo, &commit).iter().all(|refusal| refusal.contains("nested")), "{:?}", refusals(&repo, &commit));
+        }
+    }
+}
+
+#[test]
+fn trees_that_git_would_not_check_out_are_refused_by_name() {
+    let sandbox = Sandbox::new(&[]);
+    let blob = String::from_utf8(sandbox.git_with(["hash-object", "-w", "--stdin"], &[], b"x")).expect("text");
+    let blob = blob.trim();
+    for (entries, fault) in [
+        (&[("100644", "..", blob)][..], "a name that is a dot"),
+        (&[("100644", ".GIT", blob)], "a name that is .git"),
+        (&[("100644", "b", blob), ("100644", "a", blob)], "entries out of order"),
+        (&[("100644", "a", blob), ("100644", "a", blob)], "entries out of order"),
+        (&[("130000", "a", blob)], "a mode that git does not know"),
+    ] {
+        let tree = tree_of(&sandbox, entries);
+        for refusal in refusals(&sandbox.open(), &commit_of(&sandbox, &tree)) {
+            assert_eq!(refusal, format!("tree {tree} has {fault}"));
+        }
+    }
+}

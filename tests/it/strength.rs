@@ -138,6 +138,68 @@ fn an_assertion_may_go_to_a_helper_that_the_test_calls() {
 }
 
 #[test]
+fn an_assertion_that_only_seems_to_move_is_lost() {
+    let clamp = "    assert clamp(n) >= 0\n    assert clamp(n) <= 100\n";
+    let below = "    assert total(-1) == 0\n";
+    let drawn =
+        |high: &str, body: &str| format!("    assert clamp(n) >= 0\n\n\n@given(n=st.integers(0, {high}))\ndef test_high(n):\n{body}");
+    let table = [
+        ("to a test that draws the same", clamp, drawn("100", "    assert clamp(n) <= 100\n"), true),
+        ("to a test that draws less", clamp, drawn("9", "    assert clamp(n) <= 100\n"), false),
+        ("behind a filter", clamp, drawn("100", "    assume(n < 5)\n    assert clamp(n) <= 100\n"), false),
+        ("behind a condition", clamp, drawn("100", "    if n < 0:\n        assert clamp(n) <= 100\n"), false),
+        ("behind an early return", clamp, drawn("100", "    if n > 5:\n        return\n    assert clamp(n) <= 100\n"), false),
+        (
+            "where its failure is swallowed",
+            clamp,
+            drawn("100", "    try:\n        assert clamp(n) <= 100\n    except AssertionError:\n        pass\n"),
+            false,
+        ),
+        (
+            "into a function that nobody calls",
+            clamp,
+            "    assert clamp(n) >= 0\n\n    def later():\n        return clamp(n) <= 100\n".to_owned(),
+            false,
+        ),
+        ("to a new test", below, "\n\ndef test_below():\n    assert total(-1) == 0\n".to_owned(), true),
+        ("to a method", below, "\n\nclass TestBelow:\n    def test_below(self):\n        assert total(-1) == 0\n".to_owned(), true),
+        (
+            "to a class that is not collected",
+            below,
+            "\n\nclass Below:\n    def test_below(self):\n        assert total(-1) == 0\n".to_owned(),
+            false,
+        ),
+        ("to a function that is not collected", below, "\n\ndef below():\n    assert total(-1) == 0\n".to_owned(), false),
+        ("to a test with another total", below, "\n\ndef test_below():\n    total = abs\n    assert total(-1) == 0\n".to_owned(), false),
+        (
+            "to a test whose loop is empty",
+            below,
+            "\n\ndef test_below():\n    for n in []:\n        assert total(-1) == 0\n".to_owned(),
+            false,
+        ),
+        (
+            "to a loop over its value",
+            below,
+            "\n\ndef test_below():\n    for n in [-1, -2]:\n        assert total(n) == 0\n".to_owned(),
+            true,
+        ),
+        (
+            "to a method of unittest",
+            below,
+            "\n\nclass BelowCase(unittest.TestCase):\n    def test_below(self):\n        self.assertEqual(total(-1), 0)\n".to_owned(),
+            true,
+        ),
+        ("to another expectation", below, "\n\ndef test_below():\n    assert total(-1) == -0.0\n".to_owned(), false),
+    ];
+    for (name, from, to, held) in table {
+        let sandbox = shop();
+        staged(&sandbox, from, &to);
+        let found = findings(&sandbox);
+        assert_eq!(!found.iter().any(|(rule, ..)| rule == "assertion_removed"), held, "{name}: {found:?}");
+    }
+}
+
+#[test]
 fn card_files_are_written_compared_and_recorded() {
     let sandbox = shop();
     let (base, patch, out) = ("base.json", "patch.json", "delta.json");

@@ -18,6 +18,8 @@ use crate::tree::{Entry, Mode, Oid, RepoPath, Tree as _, TreeError};
 
 /// Most facts that are kept ready for one repository.
 const MOST: usize = 50_000;
+/// The same where there is no memo, so that they fit into memory.
+const MOST_IN_MEMORY: usize = 1_000;
 /// Most bytes of a git configuration that are looked through.
 const CONFIG: u64 = 1 << 20;
 /// Files of a git directory that say where HEAD, branches and the index are.
@@ -133,11 +135,12 @@ impl Ward {
             _ => None,
         };
         let wanted = wanted(&repo, &ahead, head.as_ref(), base.as_ref().filter(|base| Some(*base) != head.as_ref()))?;
+        let most = if reader.shared.store.remembers() { MOST } else { MOST_IN_MEMORY };
         self.folders = self.watched(wanted.iter().map(|(path, _)| path));
         let blobs = repo.tree(head.as_ref())?;
         let mut seen = HashSet::new();
         let (mut ready, mut whole) = (0, true);
-        for key in wanted.iter().map(|(_, key)| key).filter(|key| seen.insert(*key)) {
+        for key in wanted.iter().map(|(_, key)| key).filter(|key| seen.insert(*key)).take(most) {
             if reader.is_over() {
                 whole = false;
                 break;
@@ -197,7 +200,7 @@ fn wanted(repo: &Repo, ahead: &Ahead, head: Option<&Oid>, base: Option<&Oid>) ->
         entries.extend(repo.tree(Some(commit))?.list(b"")?);
     }
     let keys = entries.iter().flat_map(|(path, entry)| ahead.keys(path, entry).map(|key| (path.clone(), key)));
-    Ok(keys.take(MOST).collect())
+    Ok(keys.collect())
 }
 
 fn within(bytes: &[u8], cap: u64, oid: &Oid) -> Result<Vec<u8>, TreeError> {

@@ -96,6 +96,11 @@ impl Memo {
         }
     }
 
+    /// Whether facts can be kept here; makes the folder if need be.
+    pub fn is_usable(&self) -> bool {
+        folder::make(&self.folder).is_ok()
+    }
+
     /// Bytes on disk.
     pub fn size(&self) -> u64 {
         ["memo", "old"].iter().filter_map(|name| fs::metadata(self.path(name)).ok()).map(|found| found.len()).sum()

@@ -19,7 +19,7 @@ impl Git {
     /// Git in a folder, told of an environment only what tells where things are and whose configuration counts.
     pub(super) fn new(cwd: &Path, environment: &Environment) -> Result<Self, HookError> {
         let program = plumbing::program(std::env::var_os("PATH").as_deref(), cwd).ok_or(RepoError::NoGit)?;
-        let variables = environment.kept().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        let variables = environment.kept().map(|(name, value)| (name.to_owned(), value)).collect();
         Ok(Git { program, cwd: cwd.to_owned(), variables })
     }
 

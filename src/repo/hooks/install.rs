@@ -116,7 +116,7 @@ impl Installed {
 /// When something cannot be read or written, or git looks for hooks where this repository must not write.
 pub fn install(mut place: Place, request: &Request<'_>) -> Result<Installed, HookError> {
     let adopted = here::adopt(&mut place, request)?;
-    let policy = policy::find(&place.top)?;
+    let policy = policy::find(&place)?;
     let baseline = baseline::find(&place, request.wants(Wish::Rebaseline))?;
     let tips =
         if matches!(baseline, Wrote::New(_)) { place.repo()?.tips()? } else { baseline::read(&place.common_dir)?.unwrap_or_default() };

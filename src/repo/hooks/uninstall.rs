@@ -53,7 +53,7 @@ pub fn uninstall(place: Place) -> Result<Undone, HookError> {
             hooks.push((path.clone(), take_out(&path)?));
         }
     }
-    let callers = callers(&place)?;
+    let callers = callers(&place);
     Ok(Undone { place, hooks, callers, abandoned })
 }
 
@@ -76,17 +76,13 @@ fn take_out(path: &Path) -> Result<Removed, HookError> {
     Ok(done)
 }
 
-/// The files in which other managers still call us: they are the project's, so a person changes them.
-fn callers(place: &Place) -> Result<Vec<PathBuf>, HookError> {
-    let mut files = Vec::new();
-    for manager in [Manager::Husky, Manager::Lefthook, Manager::PreCommit, Manager::Project] {
-        for hook in HookName::ALL {
-            if manager.calls_us(place, hook)? {
-                files.push(manager.source(place, hook));
-            }
-        }
-    }
+/// The files in which other managers still call us: they are the project's, so a person changes them. What cannot be read is not told of.
+fn callers(place: &Place) -> Vec<PathBuf> {
+    let managers = [Manager::Husky, Manager::Lefthook, Manager::PreCommit, Manager::Project];
+    let each = managers.into_iter().flat_map(|manager| HookName::ALL.map(|hook| (manager, hook)));
+    let calling = each.filter(|(manager, hook)| manager.calls_us(place, *hook).unwrap_or(false));
+    let mut files: Vec<PathBuf> = calling.map(|(manager, hook)| manager.source(place, hook)).collect();
     files.sort();
     files.dedup();
-    Ok(files)
+    files
 }

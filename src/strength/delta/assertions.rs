@@ -1,10 +1,14 @@
 //! Owns whether a check still asserts what it asserted on the base: here, in a helper, or in another test of the same change.
 
+use std::collections::BTreeSet;
+
 use crate::finding::Rule;
 use crate::strength::card::{Card, Kind, Texts};
-use crate::strength::delta::claims::{self, Demands};
+use crate::strength::cards::CardSet;
+use crate::strength::delta::claims::{self, Demand, Demands};
 use crate::strength::delta::pairing::{Pair, Sides};
-use crate::strength::delta::{Compared, Loss};
+use crate::strength::delta::{Compared, Loss, marks};
+use crate::strength::effort::Mark;
 
 /// A change that gains more demands than this is not searched for lost ones: they count as lost.
 const MOST_GAINS: usize = 200_000;
@@ -18,12 +22,14 @@ pub(super) struct Ledger<'c> {
     pairs: &'c [Pair<'c>],
     sides: &'c Sides<'c>,
     gains: Option<Demands>,
+    /// The same once more, for single conditions: what pays for an assertion's text pays for its condition too.
+    conditions: Option<Demands>,
 }
 
 impl<'c> Ledger<'c> {
     /// Nothing is computed before the first assertion is missed.
     pub(super) fn new(pairs: &'c [Pair<'c>], sides: &'c Sides<'c>) -> Self {
-        Ledger { pairs, sides, gains: None }
+        Ledger { pairs, sides, gains: None, conditions: None }
     }
 
     /// Fewer assertions are weaker, unless each one that is gone is demanded elsewhere by the same change. A demand found elsewhere is used up.
@@ -51,7 +57,7 @@ impl<'c> Ledger<'c> {
                 texts.take(&assertion.text)
             } else {
                 let missing: Vec<_> = demands.iter().filter(|demand| !claims::take(&mut here, demand)).collect();
-                missing.is_empty() || self.take_elsewhere(&missing)
+                missing.is_empty() || self.take_elsewhere(base, &missing)
             };
             if !kept {
                 lost.push(assertion.text.clone());
@@ -60,20 +66,35 @@ impl<'c> Ledger<'c> {
         lost
     }
 
-    fn take_elsewhere(&mut self, demands: &[&claims::Demand]) -> bool {
+    /// Both sides of the change.
+    pub(super) fn sides(&self) -> &'c Sides<'c> {
+        self.sides
+    }
+
+    /// Takes one condition out of what the change's tests demand more than before, if it is there.
+    pub(super) fn take_condition(&mut self, base: &Card, demand: &Demand) -> bool {
+        let (pairs, sides) = (self.pairs, self.sides);
+        let gains = self.conditions.get_or_insert_with(|| gains(pairs, sides));
+        claims::take(gains, &claims::placed(demand.clone(), base, base))
+    }
+
+    fn take_elsewhere(&mut self, base: &Card, demands: &[&Demand]) -> bool {
         let (pairs, sides) = (self.pairs, self.sides);
         let gains = self.gains.get_or_insert_with(|| gains(pairs, sides));
-        demands.iter().all(|demand| claims::take(gains, demand))
+        demands.iter().all(|demand| claims::take(gains, &claims::placed((*demand).clone(), base, base)))
     }
 }
 
 /// What the change's tests demand more than before. A helper demands nothing by itself: it counts where a test calls it.
 fn gains(pairs: &[Pair<'_>], sides: &Sides<'_>) -> Demands {
     let mut gains = Demands::new();
+    let known: BTreeSet<&Mark> = sides.base.cards().flat_map(|card| &card.effort.marks).collect();
     for (before, after) in pairs {
-        let Some(after) = after.filter(|card| card.kind != Kind::Support) else { continue };
-        let was = before.map_or_else(|| Some(Demands::new()), |card| claims::of_card(card, sides.base));
-        let Some((was, mut now)) = was.zip(claims::of_card(after, sides.patch)) else { continue };
+        // A test that newly does not count demands nothing.
+        let counts = |card: &&Card| !card.effort.marks.iter().any(|mark| marks::disables(mark) && !known.contains(mark));
+        let Some(after) = after.filter(|card| card.kind != Kind::Support).filter(counts) else { continue };
+        let was = before.map_or_else(|| Some(Demands::new()), |card| demanded(card, sides.base, after));
+        let Some((was, mut now)) = was.zip(demanded(after, sides.patch, after)) else { continue };
         for (demand, times) in was {
             claims::take_times(&mut now, &demand, times);
         }
@@ -87,6 +108,15 @@ fn gains(pairs: &[Pair<'_>], sides: &Sides<'_>) -> Demands {
     gains
 }
 
+/// What a card demands, as it can be looked for from another one.
+fn demanded(card: &Card, side: &CardSet, home: &Card) -> Option<Demands> {
+    let mut placed = Demands::new();
+    for (demand, times) in claims::of_card(card, side)? {
+        *placed.entry(claims::placed(demand, card, home)).or_default() += times;
+    }
+    Some(placed)
+}
+
 fn quoted(texts: &[String]) -> String {
     let mut shown: Vec<String> = texts.iter().take(MOST_QUOTED).map(|text| format!("\"{}\"", clipped(text))).collect();
     if texts.len() > MOST_QUOTED {
@@ -95,7 +125,8 @@ fn quoted(texts: &[String]) -> String {
     shown.join(", ")
 }
 
-fn clipped(text: &str) -> String {
+/// A text cut where it gets too long to read.
+pub(super) fn clipped(text: &str) -> String {
     match text.char_indices().nth(MOST_TEXT) {
         Some((cut, _)) => format!("{}…", &text[..cut]),
         None => text.to_owned(),

@@ -57,6 +57,34 @@ pub(super) fn of_card(card: &Card, side: &CardSet) -> Option<Demands> {
     Some(demands)
 }
 
+/// The demand as it can be looked for in another test: with what its free names stand for. What is drawn must be drawn from the same
+/// strategy; fixtures, and names that a file defines itself, mean the same only in the same file, the instance only in the same class.
+/// `home` is the test that is looked in or for: a test that moved is told by its new place on both sides, so that moving gains nothing.
+pub(super) fn placed(mut demand: Demand, card: &Card, home: &Card) -> Demand {
+    let mut marks = Vec::new();
+    let (names, _) = free_names(&demand);
+    for argument in card.domain.arguments.iter().filter(|argument| names.contains(argument.name.as_str())) {
+        marks.push(format!("{} is {}", argument.name, serde_json::to_string(&argument.strategy).unwrap_or_default()));
+    }
+    if card.parameters.iter().any(|name| names.contains(name.as_str())) || names_of_file(&demand) {
+        marks.push(format!("in {}", home.path()));
+        marks.extend(card.domain.unread.iter().cloned());
+    }
+    if names.contains("self") || names.contains("cls") {
+        marks.push(format!("in {}::{}", home.path(), home.class()));
+    }
+    demand.setup.append(&mut marks);
+    demand
+}
+
+/// Whether a name stands in it that is neither the root of a dotted one (an import is told in full) nor the language's own.
+fn names_of_file(demand: &Demand) -> bool {
+    std::iter::once(&demand.text).chain(&demand.setup).any(|text| {
+        let cut = tokens::cut(text);
+        (0..cut.len()).any(|at| tokens::is_name(cut[at]) && tokens::is_free(&cut, at) && cut.get(at + 1) != Some(&"."))
+    })
+}
+
 /// Takes one demand out, if it is there.
 pub(super) fn take(demands: &mut Demands, demand: &Demand) -> bool {
     let there = demands.contains_key(demand);
@@ -75,6 +103,37 @@ pub(super) fn take_times(demands: &mut Demands, demand: &Demand, times: usize) {
 
 fn is_too_large(card: &Card) -> bool {
     card.claims.len().saturating_mul(card.domain.tables.len()) > MOST_PAIRS
+}
+
+/// What a card demands as it is written, without its rows: of its own claims with their assertion, of helpers without.
+pub(super) fn written_of_card(card: &Card, side: &CardSet) -> Option<Vec<(Demand, Option<usize>)>> {
+    let mut all: Vec<(Demand, Option<usize>)> = card.claims.iter().map(|claim| (written(claim), Some(claim.assertion))).collect();
+    for call in &card.calls {
+        all.extend(through(call, side, DEPTH - 1)?.into_iter().map(|demand| (demand, None)));
+        if all.len() > MOST_DEMANDS {
+            return None;
+        }
+    }
+    (!is_too_large(card)).then_some(all)
+}
+
+/// A written demand, one for each row of the card's tables.
+pub(super) fn rows_of_card<'d>(demands: impl Iterator<Item = &'d Demand>, card: &Card) -> Vec<Vec<Demand>> {
+    let tables = Tables::of(card);
+    let mut left = MOST_DEMANDS;
+    let each = demands.map(|demand| {
+        let all = if left == 0 { vec![demand.clone()] } else { rows(demand, &tables) };
+        left = left.saturating_sub(all.len());
+        all
+    });
+    each.collect()
+}
+
+impl Demand {
+    /// The condition alone.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
 }
 
 fn within(card: &Card, side: &CardSet, depth: usize) -> Option<Vec<Demand>> {

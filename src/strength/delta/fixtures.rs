@@ -30,6 +30,22 @@ pub(super) fn compare(base: &Card, patch: &Card) -> Compared {
     compared
 }
 
+/// The base card with the demands it would make had its fixtures already moved where the patch's card has them, with the same bytes.
+pub(super) fn following(base: &Card, patch: Option<&Card>) -> Card {
+    let mut card = base.clone();
+    let Some(patch) = patch else { return card };
+    for (path, sha) in base.files.iter().filter(|(path, _)| !patch.files.contains_key(*path)) {
+        let fresh = |(home, now): &(&String, &String)| *now == sha && !base.files.contains_key(*home);
+        let Some((home, _)) = patch.files.iter().find(fresh) else { continue };
+        let texts = card.claims.iter_mut().flat_map(|claim| claim.setup.iter_mut().chain([&mut claim.text]));
+        let passed = card.calls.iter_mut().flat_map(|call| call.setup.iter_mut().chain(call.arguments.values_mut()));
+        for text in texts.chain(passed) {
+            *text = text.replace(path.as_str(), home);
+        }
+    }
+    card
+}
+
 fn drift(says: String, patch: &Card) -> Loss {
     Loss { rule: Rule::FixtureDrift, says, line: Some(patch.line) }
 }

@@ -1,10 +1,18 @@
 //! Owns which way strength moves between base cards and patch cards. Each monotone field has a file of its own here.
 
 mod assertions;
+mod budget;
 mod claims;
+mod examples;
 mod fixtures;
+mod marks;
 mod pairing;
+mod patches;
+mod oracle;
+mod oracles;
+mod weigh;
 mod record;
+mod reducers;
 mod stated;
 mod tokens;
 
@@ -14,7 +22,9 @@ use crate::finding::{Exit, Finding, PropId, Rule};
 use crate::strength::card::{Card, Kind};
 use crate::strength::cards::CardSet;
 use crate::strength::delta::assertions::Ledger;
+use crate::strength::delta::oracles::Told;
 use crate::strength::delta::pairing::{Pair, Sides};
+use crate::strength::effort::Effort;
 
 pub use record::SCHEMA;
 
@@ -65,7 +75,9 @@ pub fn compare(base: &[Card], patch: &[Card]) -> Delta {
 /// here nor a place to which a check of this base moved.
 pub fn compare_beside(base: &[Card], patch: &[Card], beside: &[Card]) -> Delta {
     let set = |cards: &[Card]| CardSet::new(cards.iter().cloned());
-    compare_sets(&set(base), &set(patch), &set(beside))
+    let patch = set(patch);
+    let base = CardSet::new(base.iter().map(|card| fixtures::following(card, patch.get(&card.prop_id))));
+    compare_sets(&base, &patch, &set(beside))
 }
 
 /// Compares two card files: what was measured, and what the files state in plain fields.
@@ -93,18 +105,31 @@ fn moved((base, patch): &Pair<'_>, ledger: &mut Ledger<'_>) -> Move {
     let mut compared = Compared::default();
     match (base, patch) {
         (Some(base), Some(patch)) => {
-            for field in [domain(base, patch), ledger.compare(base, patch), fixtures::compare(base, patch)] {
+            let (domain, assertions) = (domain(base, patch), ledger.compare(base, patch));
+            let told = Told { cases: !domain.losses.is_empty(), assertions: !assertions.losses.is_empty() };
+            for field in [domain, assertions, oracles::compare(base, patch, told, ledger), fixtures::compare(base, patch)] {
                 compared.losses.extend(field.losses);
                 compared.notes.extend(field.notes);
             }
+            compared.losses.extend(effort(base, patch));
             let home = patch.prop_id.clone();
             compared.notes.extend((base.prop_id != home).then(|| format!("moved to {home}")));
         }
         // What only helped tests may go: the tests that used it say what they lost.
         (Some(base), None) if base.kind != Kind::Support => compared.losses.push(removed(base)),
+        // New support acts on old tests where it acts on all of them.
+        (None, Some(patch)) if patch.kind == Kind::Support && patch.effort.everywhere => {
+            compared.losses.extend(effort(&Card { effort: Effort::default(), ..(*patch).clone() }, patch));
+        }
         _ => {}
     }
     Move { base: base.cloned(), patch: patch.cloned(), losses: compared.losses, notes: compared.notes }
+}
+
+/// The fields that are told by nothing but what they hold.
+fn effort(base: &Card, patch: &Card) -> Vec<Loss> {
+    let fields = [marks::compare, reducers::compare, budget::compare, examples::compare, patches::compare];
+    fields.iter().flat_map(|compare| compare(base, patch)).collect()
 }
 
 fn domain(base: &Card, patch: &Card) -> Compared {

@@ -40,10 +40,11 @@ fn same_sort(one: &Card, other: &Card) -> bool {
 }
 
 /// What a vanished card and a new one may have in common, the strongest likeness first; `None` where it says nothing.
-const LIKENESS: [fn(&Card) -> Option<Key<'_>>; 5] = [
+const LIKENESS: [fn(&Card) -> Option<Key<'_>>; 6] = [
     |card| body(card).map(|body| [body, card.short_name(), file_name(card)]),
     |card| body(card).map(|body| [body, card.short_name(), ""]),
     |card| body(card).map(|body| [body, "", ""]),
+    |card| Some(["", card.short_name(), file_name(card)]),
     |card| Some(["", card.short_name(), ""]),
     |card| Some(["", card.name(), ""]),
 ];

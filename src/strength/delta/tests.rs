@@ -8,6 +8,7 @@ use crate::strength::card::{Assertion, Call, Card, Claim, Kind};
 use crate::strength::cards::CardSet;
 use crate::strength::delta::{Delta, compare, compare_beside, compare_files};
 use crate::strength::domain::{Argument, Domain, Origin, Strategy, Table};
+use crate::strength::effort::Effort;
 
 /// Name, base, patch, and the id that the vanished one continues under.
 type Continued<'t> = (&'t str, Vec<Card>, Vec<Card>, Option<&'t str>);
@@ -27,8 +28,10 @@ fn test(id: &str, asserts: &[&str]) -> Card {
         assertions,
         claims,
         calls: Vec::new(),
+        parameters: Vec::new(),
         files: BTreeMap::new(),
         fixture_sha256: None,
+        effort: Effort::default(),
         body_sha256: format!("body of {}", asserts.join("; ")),
     }
 }
@@ -144,7 +147,7 @@ fn an_id_that_a_shell_would_take_apart_is_quoted_in_the_help() {
 #[test]
 fn assertions_of_equal_number_are_not_removed_whatever_their_text() {
     let delta = compare(&[test("t.py::test_x", &["f(1) == 1"])], &[test("t.py::test_x", &["f(1) > 0"])]);
-    assert_eq!(delta.exit(), Exit::Clear);
+    assert_eq!(rules(&delta), [(Rule::OracleWeakened, "t.py::test_x".to_owned())]);
 }
 
 #[test]
@@ -199,6 +202,51 @@ fn fewer_assertions_hold_only_where_each_one_is_still_demanded() {
         assert_eq!(delta.exit() != Exit::Refused, held, "{name}: {}", says(&delta));
         assert_eq!(rules(&delta).iter().any(|(rule, id)| *rule == Rule::AssertionRemoved && id == "t.py::test_x"), !held, "{name}");
     }
+}
+
+fn asks(id: &str, asserts: &[&str], parameters: &[&str]) -> Card {
+    Card { parameters: parameters.iter().map(|name| (*name).to_owned()).collect(), ..test(id, asserts) }
+}
+
+/// Whether the base's first test keeps its second assertion when `home` is where it went.
+fn moves_to(base: &Card, home: Card) -> bool {
+    let mut left = base.clone();
+    left.assertions.truncate(1);
+    left.claims.retain(|claim| claim.assertion == 0);
+    compare(from_ref(base), &[left, home]).exit() != Exit::Refused
+}
+
+#[test]
+fn a_demand_on_a_drawn_argument_moves_only_to_where_the_same_is_drawn() {
+    let drawn = |id: &str, asserts: &[&str], high: i32| with_bounds(asks(id, asserts, &["n"]), "n", 0, high);
+    let two = ["f(n) >= 0", "f(n) <= 9"];
+    let base = drawn("t.py::test_x", &two, 9);
+    assert!(moves_to(&base, drawn("t.py::test_y", &two[1..], 9)));
+    assert!(!moves_to(&base, drawn("t.py::test_y", &two[1..], 5)));
+    let merged = drawn("t.py::test_x", &["f(n) >= 0 and f(n) <= 9"], 99);
+    assert_eq!(compare(&[base], &[merged]).exit(), Exit::Clear, "in the same test the domains are compared apart");
+}
+
+#[test]
+fn a_demand_moves_only_to_where_its_names_mean_the_same() {
+    let fixture = ["cart.total() == 7", "cart.lines() == 2"];
+    let base = asks("t.py::test_x", &fixture, &["cart"]);
+    assert!(moves_to(&base, asks("t.py::test_y", &fixture[1..], &["cart"])), "the fixtures of one file");
+    assert!(!moves_to(&base, asks("u.py::test_y", &fixture[1..], &["cart"])), "those of another file");
+    let imported = ["shop.f(1) == 1", "shop.f(2) == len('ab')"];
+    assert!(moves_to(&test("t.py::test_x", &imported), test("u.py::test_y", &imported[1..])), "imported names");
+    let own = ["shop.f(1) == 1", "shop.f(2) == total(2)"];
+    assert!(!moves_to(&test("t.py::test_x", &own), test("u.py::test_y", &own[1..])), "names of another file");
+    let instance = ["self.f(1)", "self.f(2)"];
+    assert!(moves_to(&test("t.py::A::test_x", &instance), test("t.py::A::test_y", &instance[1..])), "the instance of one class");
+    assert!(!moves_to(&test("t.py::A::test_x", &instance), test("t.py::B::test_y", &instance[1..])), "that of another class");
+}
+
+#[test]
+fn a_test_that_moves_with_its_file_gains_nothing_by_it() {
+    let base = [test("old.py::test_x", &["f(a) == 1", "g()"]), test("old.py::test_y", &["f(a) == 1"])];
+    let patch = [test("new.py::test_x", &["g()"]), test("new.py::test_y", &["f(a) == 1"])];
+    assert_eq!(rules(&compare(&base, &patch)), [(Rule::AssertionRemoved, "old.py::test_x".to_owned())]);
 }
 
 #[test]
@@ -276,6 +324,13 @@ fn a_vanished_id_pairs_with_the_one_new_id_that_continues_it() {
         assert_eq!(moved, home, "{name}");
         assert_eq!(delta.exit() == Exit::Refused, home.is_none(), "{name}: {}", says(&delta));
     }
+}
+
+#[test]
+fn edited_tests_of_a_moved_folder_pair_by_file_and_name() {
+    let base = [test("old/test_a.py::test_x", &["a", "b"]), test("old/test_b.py::test_x", &["c", "d"])];
+    let patch = [test("new/test_a.py::test_x", &["a"]), test("new/test_b.py::test_x", &["c", "e"])];
+    assert_eq!(rules(&compare(&base, &patch)), [(Rule::AssertionRemoved, "old/test_a.py::test_x".to_owned())]);
 }
 
 #[test]

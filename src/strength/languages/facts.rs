@@ -6,9 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::strength::card::{Assertion, Claim};
 use crate::strength::domain::{Domain, Strategy};
+use crate::strength::effort::{Budget, Effort};
 
 /// In a text that names a file: the place of the module itself; each `/..` after it goes up once.
 pub const HERE: &str = "@file";
+
+/// How the name starts under which a module tells the settings profile that it loads for everything.
+pub const LOADED: &str = "settings.load_profile";
 
 /// What can be told of one file from its bytes alone (no path, no other file): immutable for a blob id, so it can be cached.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -21,6 +25,9 @@ pub struct Module {
     pub names: BTreeMap<String, Name>,
     /// The module tells the runner to collect nothing from it.
     pub disabled: bool,
+    /// What acts on each test of the module.
+    #[serde(default)]
+    pub effort: Effort,
 }
 
 /// One function or method, or what a runner treats as one.
@@ -52,6 +59,9 @@ pub struct Function {
     pub body_sha256: String,
     /// The function tells the runner not to collect it.
     pub disabled: bool,
+    /// Its wider facts; targets of mocks and settings of other modules are still names.
+    #[serde(default)]
+    pub effort: Effort,
 }
 
 /// What a function is to the runner.
@@ -101,6 +111,9 @@ pub struct Class {
     pub collect: Option<bool>,
     /// What its marks declare for every test in it.
     pub domain: Domain,
+    /// What acts on each test in it.
+    #[serde(default)]
+    pub effort: Effort,
 }
 
 /// A name of a module.
@@ -120,6 +133,8 @@ pub enum Meaning {
     Strategy(Strategy),
     /// A list of cases.
     Cases(Cases),
+    /// A settings object, or a profile of them.
+    Settings(Budget),
     /// Something of another module.
     Imported(String),
     /// A literal that is no list.

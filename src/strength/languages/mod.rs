@@ -6,6 +6,8 @@ mod python;
 use serde::{Deserialize, Serialize};
 
 pub use crate::strength::languages::facts::Module;
+pub use crate::strength::languages::python::hooks::{Hook, Hooks};
+pub use crate::strength::languages::python::sensing::Sense;
 use crate::tree::RepoPath;
 
 /// Why a file was not read: deterministic for its bytes.
@@ -40,6 +42,26 @@ impl Language {
     pub fn module(self, bytes: &[u8]) -> Result<Module, Unreadable> {
         match self {
             Language::Python => python::module(bytes),
+        }
+    }
+
+    /// What a file tells its runner besides tests.
+    ///
+    /// # Errors
+    /// [`Unreadable`] when the bytes cannot be decoded or parsed.
+    pub fn hooks(self, bytes: &[u8]) -> Result<Hooks, Unreadable> {
+        match self {
+            Language::Python => python::hooks(bytes),
+        }
+    }
+
+    /// How a file tells whether a test runs.
+    ///
+    /// # Errors
+    /// [`Unreadable`] when the bytes cannot be decoded or parsed.
+    pub fn senses(self, bytes: &[u8]) -> Result<Vec<Sense>, Unreadable> {
+        match self {
+            Language::Python => python::senses(bytes),
         }
     }
 }

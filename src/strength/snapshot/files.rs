@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::settings::glob::Glob;
+use crate::settings::glob::IdGlob;
 use crate::strength::languages::facts::HERE;
 use crate::strength::snapshot::{SnapshotError, Source};
 use crate::tree::RepoPath;
@@ -28,7 +28,7 @@ pub(super) fn named(literals: &BTreeSet<String>, path: &RepoPath, source: &dyn S
 pub(super) fn bound(id: &str, source: &dyn Source) -> Result<BTreeMap<String, String>, SnapshotError> {
     let mut files = BTreeMap::new();
     for (pattern, paths) in &source.settings().bind {
-        if !Glob::new(pattern).is_ok_and(|glob| glob.matches(id.as_bytes())) {
+        if !IdGlob::new(pattern).is_ok_and(|glob| glob.matches(id)) {
             continue;
         }
         for path in paths {
@@ -57,8 +57,11 @@ fn candidates(text: &str, path: &RepoPath) -> Vec<RepoPath> {
         folder = folder.iter().rposition(|b| *b == b'/').map_or(&[], |at| &folder[..at]);
     }
     places.extend(around.iter().cloned());
-    places
-        .extend(around.iter().chain([&String::new()]).flat_map(|p| ["fixtures", "testdata", "__snapshots__"].map(|f| format!("{p}{f}/"))));
+    // A text that climbs is told from a folder that is there, not from one that a loader might add.
+    if !text.starts_with("..") {
+        let homes = |p: &String| ["fixtures", "testdata", "__snapshots__"].map(|f| format!("{p}{f}/"));
+        places.extend(around.iter().chain([&String::new()]).flat_map(homes));
+    }
     let mut seen = BTreeSet::new();
     let all = places.iter().filter_map(|place| normal(&format!("{place}{text}")));
     all.filter(|p| seen.insert(p.clone())).map(RepoPath::new).collect()

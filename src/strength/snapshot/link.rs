@@ -7,8 +7,9 @@ use crate::digest;
 use crate::finding::PropId;
 use crate::strength::card::{Call, Card, Kind};
 use crate::strength::domain::{Argument, Domain, Origin, Table};
+use crate::strength::effort::Effort;
 use crate::strength::languages::Module;
-use crate::strength::languages::facts::{Function, HelperCall, Meaning, Role};
+use crate::strength::languages::facts::{Function, HelperCall, LOADED, Meaning, Role};
 use crate::strength::snapshot::collected::{self, Place};
 use crate::strength::snapshot::resolve::Resolver;
 use crate::strength::snapshot::{SnapshotError, files};
@@ -16,13 +17,15 @@ use crate::tree::RepoPath;
 
 /// Links the facts of one module.
 pub(super) struct Linker<'l> {
-    path: &'l RepoPath,
-    module: &'l Arc<Module>,
-    resolver: &'l Resolver<'l>,
+    pub(super) path: &'l RepoPath,
+    pub(super) module: &'l Arc<Module>,
+    pub(super) resolver: &'l Resolver<'l>,
     /// Class index -> the class and its bases.
-    lines: Vec<Vec<Place>>,
+    pub(super) lines: Vec<Vec<Place>>,
     /// Tables of fixtures by name: this file's, then those of the `conftest.py` files above it.
     fixtures: BTreeMap<String, Table>,
+    /// What fixtures do to the tests that use them, by name as above.
+    pub(super) acting: BTreeMap<String, Effort>,
 }
 
 impl<'l> Linker<'l> {
@@ -31,7 +34,10 @@ impl<'l> Linker<'l> {
         for at in 0..module.classes.len() {
             lines.push(collected::lineage(&Place { path: path.clone(), module: module.clone(), at }, resolver)?);
         }
-        let mut linker = Linker { path, module, resolver, lines, fixtures: BTreeMap::new() };
+        let mut linker = Linker { path, module, resolver, lines, fixtures: BTreeMap::new(), acting: BTreeMap::new() };
+        if linker.is_collected() {
+            linker.acting = linker.acting()?;
+        }
         if linker.is_collected() && module.functions.iter().any(|f| !f.parameters.is_empty()) {
             linker.fixtures = linker.all_fixtures()?;
         }
@@ -43,9 +49,8 @@ impl<'l> Linker<'l> {
         let mut cards = Vec::new();
         for function in &self.module.functions {
             let id = self.id(&self.outer(function.class, &function.name));
-            let domains = self.class_domains(function.class);
             if let Some(kind) = self.kind(function, function.class) {
-                cards.push(self.card(id, kind, function, self.path, domains)?);
+                cards.push(self.card(id, kind, function, function.class, self.path)?);
             }
         }
         for (at, line) in self.lines.iter().enumerate() {
@@ -78,7 +83,7 @@ impl<'l> Linker<'l> {
     }
 
     /// The classes around a function, innermost first.
-    fn around(&self, class: Option<usize>) -> Vec<usize> {
+    pub(super) fn around(&self, class: Option<usize>) -> Vec<usize> {
         let mut all = Vec::new();
         let mut at = class;
         while let Some(index) = at {
@@ -130,7 +135,7 @@ impl<'l> Linker<'l> {
         lines.iter().filter_map(|at| self.lines.get(*at)).flatten().map(|place| place.class().domain.clone()).collect()
     }
 
-    fn card(&self, prop_id: PropId, kind: Kind, function: &Function, home: &RepoPath, classes: Vec<Domain>) -> Result<Card, SnapshotError> {
+    fn card(&self, prop_id: PropId, kind: Kind, function: &Function, class: Option<usize>, home: &RepoPath) -> Result<Card, SnapshotError> {
         let mut files = files::named(&function.literals, home, self.resolver.source)?;
         files.extend(files::bound(&prop_id.0, self.resolver.source)?);
         let fixture_sha256 = match files.len() {
@@ -138,7 +143,7 @@ impl<'l> Linker<'l> {
             1 => files.values().next().cloned(),
             _ => Some(digest::over(files.iter().map(|(path, sha)| (path.as_bytes(), sha.as_str())))),
         };
-        let domain = self.domain(function, home, classes)?;
+        let domain = self.domain(function, home, self.class_domains(class))?;
         let calls = function.calls.iter().map(|c| self.helper(c, function, home)).collect::<Result<Vec<_>, _>>()?;
         Ok(Card {
             prop_id,
@@ -148,8 +153,10 @@ impl<'l> Linker<'l> {
             assertions: function.assertions.clone(),
             claims: function.claims.clone(),
             calls: calls.into_iter().flatten().collect(),
+            parameters: function.parameters.clone(),
             files,
             fixture_sha256,
+            effort: self.effort(kind, function, class, home)?,
             body_sha256: function.body_sha256.clone(),
         })
     }
@@ -190,10 +197,9 @@ impl<'l> Linker<'l> {
                     continue;
                 }
                 let id = self.id(&self.outer(Some(at), &function.name));
-                let domains = self.class_domains(Some(at));
-                let declared = function.domain.is_declared() || domains.iter().any(Domain::is_declared);
+                let declared = function.domain.is_declared() || self.class_domains(Some(at)).iter().any(Domain::is_declared);
                 let property = declared || self.resolver.source.is_property_path(self.path);
-                let mut card = self.card(id, if property { Kind::Property } else { Kind::Test }, function, &base.path, domains)?;
+                let mut card = self.card(id, if property { Kind::Property } else { Kind::Test }, function, Some(at), &base.path)?;
                 card.line = own.class().line;
                 cards.push(card);
             }
@@ -244,8 +250,12 @@ impl<'l> Linker<'l> {
     fn names(&self) -> Result<Vec<Card>, SnapshotError> {
         let mut cards = Vec::new();
         for (name, told) in &self.module.names {
-            let mut domain = Domain::default();
+            let (mut domain, mut effort) = (Domain::default(), Effort::default());
             match &told.meaning {
+                Meaning::Settings(budget) => {
+                    effort.budget = self.budget(budget, self.path)?;
+                    effort.everywhere = name.starts_with(LOADED);
+                }
                 Meaning::Strategy(strategy) => {
                     let strategy = self.resolver.strategy(strategy, self.path, 0)?;
                     domain.arguments.push(Argument { name: name.clone(), strategy });
@@ -268,8 +278,10 @@ impl<'l> Linker<'l> {
                 assertions,
                 claims,
                 calls,
+                parameters: Vec::new(),
                 files,
                 fixture_sha256: None,
+                effort,
                 body_sha256,
             });
         }

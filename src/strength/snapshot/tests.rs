@@ -1,6 +1,7 @@
 //! Owns the tests of cards: ids, domains, traps of real code, fixtures.
 
 mod domains;
+mod effort;
 mod files;
 mod ids;
 mod traps;

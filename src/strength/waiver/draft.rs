@@ -28,6 +28,7 @@ pub fn draft(finding: &Finding) -> Option<Draft> {
     let subject = match &claim.subject {
         Subject::Property(id) => entry("property", Value::String(id.clone())),
         Subject::Fixture(path) => entry("fixture", Value::String(path.clone())),
+        Subject::Path(path) => entry("path", Value::String(path.clone())),
     };
     let cards = [Some(card("old", claim.old)), claim.new.map(|new| card("new", new))];
     let cards = cards.into_iter().flatten().collect::<Vec<_>>().join("\n");

@@ -11,7 +11,7 @@ pub const SCHEMA: &str = "seedgate.waiver/1";
 
 /// The fence around the head.
 const FENCE: &str = "+++";
-const KEYS: [&str; 6] = ["schema", "property", "fixture", "spec", "old", "new"];
+const KEYS: [&str; 7] = ["schema", "property", "fixture", "path", "spec", "old", "new"];
 
 /// What a waiver is about.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,13 +20,15 @@ pub enum Subject {
     Property(String),
     /// A fixture file, by its path.
     Fixture(String),
+    /// A file of the harness or of production code, by its path.
+    Path(String),
 }
 
 impl Subject {
     /// The id or path.
     pub fn name(&self) -> &str {
         match self {
-            Subject::Property(name) | Subject::Fixture(name) => name,
+            Subject::Property(name) | Subject::Fixture(name) | Subject::Path(name) => name,
         }
     }
 }
@@ -151,13 +153,17 @@ fn card(table: &mut Table, head: &str, key: &str) -> Result<Option<Table>, Broke
 }
 
 fn subject(table: &mut Table, head: &str) -> Result<Subject, Broken> {
-    let property = string(table, head, "property")?;
-    let fixture = string(table, head, "fixture")?;
-    match (property, fixture) {
-        (Some(id), None) => Ok(Subject::Property(id)),
-        (None, Some(path)) => Ok(Subject::Fixture(path)),
-        (Some(_), Some(_)) => Err(Broken::at(line_of(head, "fixture"), "it names a property and a fixture: one waiver, one subject")),
-        (None, None) => Err(Broken::at(1, "it names neither a property nor a fixture")),
+    let mut subjects = Vec::new();
+    for (key, of) in [("property", Subject::Property as fn(String) -> Subject), ("fixture", Subject::Fixture), ("path", Subject::Path)] {
+        subjects.extend(string(table, head, key)?.map(|name| (key, of(name))));
+    }
+    let several = subjects.get(1).map(|(key, _)| *key);
+    match (subjects.pop(), several) {
+        (None, _) => Err(Broken::at(1, "it names neither a property nor a fixture nor a path")),
+        (Some((_, subject)), None) => Ok(subject),
+        (Some(_), Some(key)) => {
+            Err(Broken::at(line_of(head, key), "it names more than one property, fixture or path: one waiver, one subject"))
+        }
     }
 }
 

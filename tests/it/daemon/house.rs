@@ -13,7 +13,7 @@ use seedgate::daemon::wire::{PROTOCOL, Status};
 use seedgate::gate::facts::engine;
 
 /// Nothing that is tested here takes this long unless it hangs.
-pub(crate) const HANG: Duration = Duration::from_secs(60);
+pub(crate) const HANG: Duration = Duration::from_mins(1);
 
 /// A home.
 pub(crate) struct House {

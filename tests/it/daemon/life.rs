@@ -139,10 +139,15 @@ fn a_daemon_whose_folder_lock_or_socket_is_taken_leaves() {
 fn a_daemon_whose_program_is_replaced_leaves() {
     let house = House::new();
     let program = house.path("seedgate");
-    fs::copy(env!("CARGO_BIN_EXE_seedgate"), &program).unwrap();
+    // Not by this process: a child of another test could hold the copy open for writing and keep it from being run.
+    let copy = |to: &std::path::Path| {
+        let copied = std::process::Command::new("cp").arg(env!("CARGO_BIN_EXE_seedgate")).arg(to).status().unwrap();
+        assert!(copied.success());
+    };
+    copy(&program);
     let mut old = house.command(&program).args(["daemon", "serve"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     house.wait_for("the daemon", || house.status().is_some());
-    fs::copy(env!("CARGO_BIN_EXE_seedgate"), house.path("new")).unwrap();
+    copy(&house.path("new"));
     fs::rename(house.path("new"), &program).unwrap();
     assert_eq!(old.wait().unwrap().code(), Some(0));
     assert!(house.log().contains("the program was replaced"), "{}", house.log());

@@ -23,7 +23,7 @@ fn a_hundred_hooks_at_once_all_get_their_verdict() {
 }
 
 #[test]
-#[ignore = "takes a minute"]
+#[ignore = "takes minutes"]
 fn a_thousand_requests_a_second_for_a_minute_lose_no_answer_and_no_memory() {
     let house = House::new();
     let daemon = house.serve(HANG);
@@ -67,7 +67,7 @@ fn one(house: &House) -> Option<()> {
 }
 
 #[test]
-#[ignore = "takes a minute"]
+#[ignore = "takes minutes"]
 fn five_hundred_repositories_one_after_another_leave_one_small_daemon() {
     let house = House::empty();
     for number in 0..500 {

@@ -164,8 +164,8 @@ fn a_blob_that_a_daemon_died_of_is_not_read_ahead_again() {
     fs::write(house.file("inflight"), serde_json::to_vec(&(Question::Sha256, oid)).unwrap()).unwrap();
     let daemon = house.serve(HANG);
     assert_eq!(house.status().unwrap().shunned, 1);
-    assert_eq!(house.check(), house.cold());
     house.wait_for("the rest to be warm", || {
+        assert_eq!(house.check(), house.cold());
         house.status().is_some_and(|status| status.repositories.iter().any(|one| one.wanted > 0 && one.ready + 1 == one.wanted))
     });
     assert_eq!(end(daemon, "TERM"), Some(0));
@@ -212,12 +212,27 @@ fn a_merge_to_come_is_judged_for_its_two_commits() {
     fs::write(house.repo.join("tests/fixtures/data.json"), "moved").unwrap();
     house.git(&["commit", "-qam", "fixture"]);
     let daemon = house.serve(HANG);
-    assert_eq!(house.check(), house.cold());
-    let (main, head) = (house.git(&["rev-parse", "main"]), house.git(&["rev-parse", "refused"]));
-    let repo = || {
-        let environment = seedgate::repo::Environment::at(&house.repo);
-        seedgate::repo::Repo::open(&environment).unwrap()
+    let merges = || {
+        let output = finish(&mut house.seedgate(&["status", "--json"]));
+        let status: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let merges = status["merges"].as_array().unwrap().clone();
+        let of = |branch: &str| merges.iter().find(|merge| merge["branch"] == branch && !merge["exit"].is_null()).cloned();
+        of("clear").zip(of("refused"))
     };
-    drop((repo, main, head));
+    house.wait_for("both merges to be judged", || {
+        assert_eq!(house.check(), house.cold());
+        merges().is_some()
+    });
+    let (clear, refused) = merges().unwrap();
+    for (merge, branch, exit) in [(&clear, "clear", 0), (&refused, "refused", 2)] {
+        assert_eq!(merge["exit"], exit, "{merge}");
+        assert_eq!(
+            (merge["head"].as_str(), merge["base"].as_str()),
+            (Some(&*house.git(&["rev-parse", branch])), Some(&*house.git(&["rev-parse", "main"])))
+        );
+    }
+    assert_eq!(refused["rules"], serde_json::json!(["fixture_drift"]));
+    let text = String::from_utf8(finish(&mut house.seedgate(&["status"])).stdout).unwrap();
+    assert!(text.contains("merges (hint)") && text.contains("): fixture_drift"), "{text}");
     assert_eq!(end(daemon, "TERM"), Some(0));
 }

@@ -202,6 +202,11 @@ fn row(expr: &Expr, scope: &Scope<'_, '_>) -> Row {
     }
 }
 
+/// A row as one value.
+pub(super) fn row_text(expr: &Expr, scope: &Scope<'_, '_>) -> String {
+    row(expr, scope).whole
+}
+
 fn is_param(name: &str) -> bool {
     matches!(name, "pytest.param" | "param")
 }

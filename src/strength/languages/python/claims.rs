@@ -1,6 +1,6 @@
 //! Owns what a function's checks demand, told so that another function's can be recognised as the same.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
 
 use ruff_python_ast::{BoolOp, Expr, ExprCall, Stmt, StmtAssert, StmtFor, StmtIf, StmtTry, StmtWith};
@@ -11,11 +11,13 @@ use crate::strength::card::Claim;
 use crate::strength::languages::facts::HelperCall;
 use crate::strength::languages::python::body::{Body, is_check};
 use crate::strength::languages::python::names::{Bound, Layer, Scope, layer};
+use crate::strength::languages::python::oracles::{self, Raising};
+use crate::strength::languages::python::reach;
 use crate::strength::languages::python::text::sha256_of;
 use crate::strength::languages::python::write::{COMPARE, LAMBDA, Local, Locals, NOT, told, told_at};
 
 /// Lines of set-up that a claim keeps as they are; what stands before them is told by a hash.
-const LINES: usize = 16;
+const LINES: usize = 24;
 /// Longest line, and longest text put in the place of a name.
 const LINE: usize = 512;
 
@@ -35,6 +37,9 @@ pub(super) fn of<'a>(stmts: &'a [Stmt], body: &Body<'a>, tables: &[&StmtFor], ow
         setup: Vec::new(),
         assertions: body.asserts.iter().enumerate().map(|(at, a)| (a.start(), at)).collect(),
         tables: tables.iter().map(Ranged::start).collect(),
+        filled: reach::filled(stmts),
+        read: body.names.iter().copied().collect(),
+        unreached: false,
         told: Told::default(),
         spent: false,
     };
@@ -49,6 +54,12 @@ struct Teller<'t, 's, 'a> {
     setup: Vec<Line<'a>>,
     assertions: FxHashMap<TextSize, usize>,
     tables: FxHashSet<TextSize>,
+    /// Names whose value something may change.
+    filled: HashSet<&'a str>,
+    /// Names that it reads.
+    read: HashSet<&'a str>,
+    /// Whether no run gets here, or a failure here fails nothing.
+    unreached: bool,
     told: Told,
     spent: bool,
 }
@@ -62,9 +73,20 @@ enum Line<'a> {
 
 impl<'a> Teller<'_, '_, 'a> {
     fn block(&mut self, stmts: &'a [Stmt]) {
+        let before = self.unreached;
         for stmt in stmts {
             self.stmt(stmt);
+            self.unreached |= reach::ends(stmt, self.scope);
         }
+        self.unreached = before;
+    }
+
+    /// A block that no run reaches if `unless` holds.
+    fn reached(&mut self, unless: bool, head: Option<String>, stmts: &'a [Stmt]) {
+        let before = self.unreached;
+        self.unreached |= unless;
+        self.under(head, stmts);
+        self.unreached = before;
     }
 
     /// A block under a head; what stands in it is no set-up of what follows it.
@@ -146,7 +168,10 @@ impl<'a> Teller<'_, '_, 'a> {
         match stmt {
             Stmt::Expr(e) => self.text(&e.value),
             Stmt::Assign(a) => {
-                let targets: Vec<String> = a.targets.iter().map(|t| told(t, self.scope, &Locals::default())).collect();
+                let single = matches!(a.targets.as_slice(), [Expr::Name(_)]);
+                let none = Locals::default();
+                let targets: Vec<String> =
+                    a.targets.iter().map(|t| told(t, self.scope, if single { &none } else { &self.locals })).collect();
                 format!("{} = {}", targets.join(" = "), self.text(&a.value))
             }
             other => self.plain(other),
@@ -158,7 +183,7 @@ impl<'a> Teller<'_, '_, 'a> {
             Stmt::If(s) => self.branches(s),
             Stmt::For(s) => self.looped(s),
             Stmt::While(s) => {
-                self.under(Some(format!("while {}", self.text(&s.test))), &s.body);
+                self.reached(reach::never_runs(s, self.scope), Some(format!("while {}", self.text(&s.test))), &s.body);
                 self.under(Some("while else".to_owned()), &s.orelse);
             }
             Stmt::With(s) => self.with(s),
@@ -169,37 +194,43 @@ impl<'a> Teller<'_, '_, 'a> {
                     self.under(Some(format!("match {} case {}{guard}", self.text(&s.subject), self.plain(&case.pattern))), &case.body);
                 }
             }
-            Stmt::FunctionDef(s) => self.inner(format!("def {} {}", s.name, self.plain(&*s.parameters)), &s.body),
-            Stmt::ClassDef(s) => self.inner(format!("class {}", s.name), &s.body),
+            Stmt::FunctionDef(s) => {
+                let called = !s.decorator_list.is_empty() || self.read.contains(s.name.as_str()) || s.name.starts_with("__");
+                self.inner(!called, format!("def {} {}", s.name, self.plain(&*s.parameters)), &s.body);
+            }
+            Stmt::ClassDef(s) => self.inner(false, format!("class {}", s.name), &s.body),
             _ => {}
         }
     }
 
     /// A function or class inside: its own names hide the outer ones.
-    fn inner(&mut self, head: String, stmts: &'a [Stmt]) {
+    fn inner(&mut self, unreached: bool, head: String, stmts: &'a [Stmt]) {
         let hidden = layer(stmts, self.scope.names.file);
         let outer = self.locals.clone();
         self.locals.retain(|name, _| !hidden.contains_key(name));
-        self.under(Some(head), stmts);
+        self.reached(unreached, Some(head), stmts);
         self.locals = outer;
     }
 
     fn branches(&mut self, s: &'a StmtIf) {
         let mut refused = vec![told_at(&s.test, NOT, self.scope, &self.locals)];
-        self.under(Some(format!("if {}", self.text(&s.test))), &s.body);
+        let mut decided = reach::truth(&s.test, self.scope);
+        self.reached(decided == Some(false), Some(format!("if {}", self.text(&s.test))), &s.body);
         for clause in &s.elif_else_clauses {
             let mut head: Vec<String> = refused.iter().map(|test| format!("not {test}")).collect();
             if let Some(test) = &clause.test {
                 head.push(told_at(test, NOT, self.scope, &self.locals));
                 refused.push(told_at(test, NOT, self.scope, &self.locals));
             }
-            self.under(Some(format!("if {}", head.join(" and "))), &clause.body);
+            let own = clause.test.as_ref().and_then(|test| reach::truth(test, self.scope));
+            self.reached(decided == Some(true) || own == Some(false), Some(format!("if {}", head.join(" and "))), &clause.body);
+            decided = if own == Some(true) { own } else { decided };
         }
     }
 
     fn looped(&mut self, s: &'a StmtFor) {
         let head = (!self.tables.contains(&s.start())).then(|| format!("for {} in {}", self.plain(&*s.target), self.text(&s.iter)));
-        self.under(head, &s.body);
+        self.reached(reach::is_nothing(&s.iter, self.scope, &self.filled), head, &s.body);
         self.under(Some("for else".to_owned()), &s.orelse);
     }
 
@@ -214,13 +245,39 @@ impl<'a> Teller<'_, '_, 'a> {
                 format!("{}{name}", self.text(&i.context_expr))
             })
             .collect();
-        self.under((!items.is_empty()).then(|| format!("with {}", items.join(", "))), &s.body);
+        let raising = s.items.iter().filter_map(|i| oracles::raising(i.context_expr.as_call_expr()?, self.scope));
+        let raising: Vec<Raising<'a>> = raising.collect();
+        for expected in &raising {
+            let subject = s.body.last().map(|last| self.raiser(last)).unwrap_or_default();
+            self.raises(expected, &subject);
+        }
+        let stopped = raising.iter().any(|r| r.word == "raises") || reach::suppresses(s, self.scope);
+        self.reached(stopped, (!items.is_empty()).then(|| format!("with {}", items.join(", "))), &s.body);
+    }
+
+    /// The statement that is to raise, told without what its value is bound to.
+    fn raiser(&self, stmt: &'a Stmt) -> String {
+        match stmt {
+            Stmt::Expr(s) => self.text(&s.value),
+            Stmt::Assign(s) => self.text(&s.value),
+            Stmt::Return(s) if s.value.is_some() => s.value.as_ref().map(|v| self.text(v)).unwrap_or_default(),
+            Stmt::With(s) if s.body.len() == 1 => self.raiser(&s.body[0]),
+            other => self.plain(other),
+        }
+    }
+
+    fn raises(&mut self, expected: &Raising<'a>, subject: &str) {
+        let told: Vec<String> = expected.of.iter().map(|e| self.text(e)).chain(expected.named.map(str::to_owned)).collect();
+        let pattern = expected.pattern.map(|p| format!(", match={}", told_at(p, LAMBDA, self.scope, &self.locals))).unwrap_or_default();
+        let subject = if subject.len() > LINE { format!("sha256({})", sha256_of(subject)) } else { subject.to_owned() };
+        let beyond = self.assertions.len();
+        self.claim(format!("with {}({}{pattern}): {subject}", expected.word, told.join(", ")), beyond);
     }
 
     fn tried(&mut self, s: &'a StmtTry) {
         let handlers = s.handlers.iter().filter_map(|h| h.as_except_handler());
         let caught: Vec<String> = handlers.clone().map(|h| h.type_.as_ref().map_or_else(String::new, |t| self.text(t))).collect();
-        self.under(Some(format!("try except {}", caught.join(", "))), &s.body);
+        self.reached(reach::swallows(s, self.scope), Some(format!("try except {}", caught.join(", "))), &s.body);
         for (handler, caught) in handlers.zip(&caught) {
             self.under(Some(format!("except {caught}")), &handler.body);
         }
@@ -230,7 +287,8 @@ impl<'a> Teller<'_, '_, 'a> {
 
     /// A name bound once stands for its value from here on; any other binding is set-up.
     fn bind(&mut self, name: &'a str, value: &'a Expr) -> bool {
-        let once = matches!(self.own.get(name), Some(Bound::Once(bound)) if std::ptr::eq(*bound, value));
+        let once = matches!(self.own.get(name), Some(Bound::Once(bound)) if std::ptr::eq(*bound, value))
+            && !(oracles::is_container(value) && self.filled.contains(name));
         if !once || self.locals.contains_key(name) {
             return false;
         }
@@ -252,7 +310,7 @@ impl<'a> Teller<'_, '_, 'a> {
 
     fn claim(&mut self, text: String, assertion: usize) {
         let setup = self.setup();
-        if !self.spent {
+        if !self.spent && !self.unreached {
             self.told.claims.push(Claim { text, setup, assertion });
         }
     }
@@ -265,6 +323,19 @@ impl<'a> Teller<'_, '_, 'a> {
             }
             return;
         };
+        if let Some(expected) = oracles::raising(call, self.scope) {
+            if let Some(subject) = expected.call.first() {
+                let passed: Vec<String> = expected.call[1..].iter().map(|e| told_at(e, LAMBDA, self.scope, &self.locals)).collect();
+                let subject = format!("{}({})", self.text(subject), passed.join(", "));
+                self.raises(&expected, &subject);
+            }
+            return;
+        }
+        if oracles::is_foreign_check(call, self.scope) {
+            let beyond = self.assertions.len();
+            let text = self.text(value);
+            return self.claim(text, beyond);
+        }
         if let Some(claims) = self.unittest(call, awaited) {
             let beyond = self.assertions.len();
             for text in claims {
@@ -276,7 +347,7 @@ impl<'a> Teller<'_, '_, 'a> {
         if helper.is_none() || !is_check(&call.func) {
             self.setup.push(Line::Stmt(stmt));
         }
-        self.told.calls.extend(helper);
+        self.told.calls.extend(helper.filter(|_| !self.unreached));
     }
 
     /// A call by name of something that is not local: linking knows whether it is a helper.

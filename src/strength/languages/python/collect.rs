@@ -1,16 +1,19 @@
 //! Owns what a file defines: classes, functions, fixtures, tests bound by assignment, and names for other modules.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ruff_python_ast::{Expr, Stmt, StmtAssign, StmtClassDef, StmtFor, StmtFunctionDef};
 use ruff_text_size::{Ranged as _, TextRange};
 
 use crate::strength::card::Assertion;
 use crate::strength::domain::{Argument, Domain, Origin, Strategy, Table};
+use crate::strength::effort::Budget;
 use crate::strength::languages::facts::{Class, Function, Meaning, Module, Name, Role};
 use crate::strength::languages::python::body::Body;
+use crate::strength::languages::python::budget::{Profiles, object, settings};
 use crate::strength::languages::python::cases::{cases, loop_table, mark};
 use crate::strength::languages::python::claims;
+use crate::strength::languages::python::effort;
 use crate::strength::languages::python::literal::{Value, fold};
 use crate::strength::languages::python::machine;
 use crate::strength::languages::python::names::{Bound, Names, Scope, layer};
@@ -38,15 +41,23 @@ pub(super) fn module<'a>(body: &'a [Stmt], names: &Names<'a>) -> Module {
         marks,
         silenced: BTreeSet::new(),
         machines: BTreeSet::new(),
-        tells_all: names.file.tells_all(),
+        profiles: Profiles::default(),
+        settled: BTreeMap::new(),
     };
     collector.block(body, None, &scope);
+    let (profiles, settled) = (std::mem::take(&mut collector.profiles), std::mem::take(&mut collector.settled));
     let silenced = std::mem::take(&mut collector.silenced);
     let mut module = collector.module;
     for function in module.functions.iter_mut().filter(|f| f.class.is_none()) {
         function.disabled |= silenced.contains(&function.name);
     }
     module.disabled = silenced.contains("");
+    module.effort = effort::of_module(body, &names.top, &scope);
+    for function in module.functions.iter_mut().filter(|f| f.class.is_none()) {
+        settled.get(&function.name).cloned().into_iter().for_each(|set| function.effort.budget.under(set));
+    }
+    let profiles = profiles.named().into_iter();
+    module.names.extend(profiles.map(|(name, line, budget)| (name, Name { line, meaning: Meaning::Settings(budget) })));
     exports(names, &mut module);
     module
 }
@@ -60,8 +71,9 @@ struct Collector<'n, 'a> {
     silenced: BTreeSet<String>,
     /// Classes that are machines: their methods are told by the machine.
     machines: BTreeSet<usize>,
-    /// Whether what is demanded is told of functions without assertions too.
-    tells_all: bool,
+    profiles: Profiles,
+    /// `TestX.settings = settings(…)`.
+    settled: BTreeMap<String, Budget>,
 }
 
 impl<'a> Collector<'_, 'a> {
@@ -91,6 +103,7 @@ impl<'a> Collector<'_, 'a> {
                     self.block(&s.orelse, class, scope);
                 }
                 Stmt::Match(s) => s.cases.iter().for_each(|c| self.block(&c.body, class, scope)),
+                Stmt::Expr(_) if class.is_none() => self.profiles.read(stmt, scope),
                 _ => {}
             }
         }
@@ -118,7 +131,8 @@ impl<'a> Collector<'_, 'a> {
         let has_init = ["__init__", "__new__"].iter().any(|n| matches!(own.get(n), Some(Bound::Function(_) | Bound::Many)));
         let line = self.names.file.line(def.name.start());
         let at = self.module.classes.len();
-        self.module.classes.push(Class { name: def.name.to_string(), outer, line, bases, has_init, collect, domain });
+        let effort = effort::of_class(def, &own, scope, &inner);
+        self.module.classes.push(Class { name: def.name.to_string(), outer, line, bases, has_init, collect, domain, effort });
         if let Some(machine) = machine::read(def, scope, self.names.file) {
             let bound = if def.bases().iter().any(machine::is_test_case) { Role::Machine } else { Role::Rules };
             self.machines.insert(at);
@@ -134,6 +148,11 @@ impl<'a> Collector<'_, 'a> {
         match target {
             Expr::Attribute(a) if a.attr.as_str() == "__test__" && off() => {
                 self.silenced.extend(a.value.as_name_expr().map(|n| n.id.to_string()));
+            }
+            Expr::Attribute(a) if a.attr.as_str() == "settings" && class.is_none() => {
+                let case = a.value.as_attribute_expr().filter(|case| case.attr.as_str() == "TestCase");
+                let of = case.map_or(&a.value, |case| &case.value).as_name_expr();
+                self.settled.extend(of.zip(settings(&assign.value, scope)).map(|(of, set)| (of.id.to_string(), set)));
             }
             Expr::Name(name) if name.id.as_str() == "__test__" && class.is_none() && off() => drop(self.silenced.insert(String::new())),
             Expr::Name(name) if name.id.to_ascii_lowercase().starts_with("test") || name.id.starts_with("prop_") => {
@@ -152,12 +171,21 @@ impl<'a> Collector<'_, 'a> {
             Function { name: name.to_owned(), class, line: self.names.file.line(def.name.start()), parameters, ..Function::default() };
         let is_fixture = def.decorator_list.iter().any(|d| fixture(&d.expression, scope, &mut found));
         let told_by_machine = class.is_some_and(|at| self.machines.contains(&at)) && !is_carded(name);
-        if told_by_machine || (is_fixture && found.domain.tables.is_empty()) {
+        if told_by_machine {
             return;
         }
-        let body = Body::read(&def.body);
         let own = own_layer(def, self.names.file);
         let inner = scope.inside(&own);
+        if is_fixture {
+            let everywhere = found.effort.everywhere;
+            found.effort = effort::of_fixture(def, &found, scope, &inner);
+            found.effort.everywhere = everywhere && !found.effort.is_empty();
+            if found.domain.tables.is_empty() {
+                self.module.functions.push(found);
+                return;
+            }
+        }
+        let body = Body::read(&def.body);
         let loops = if is_fixture { Vec::new() } else { self.declared(def, &body, (&inner, scope), &mut found) };
         found.assertions = body.asserts.iter().map(|a| assertion(a, &inner)).collect();
         found.checks = body.checks;
@@ -165,12 +193,13 @@ impl<'a> Collector<'_, 'a> {
         if !carded && found.assertions.is_empty() && found.checks == 0 {
             return;
         }
+        if !is_fixture {
+            found.effort = effort::of_function(def, &found, scope, &inner);
+        }
         found.literals = self.named.of(&body, &found.parameters, &inner);
         found.body_sha256 = self.hash(&found.parameters, &def.body);
-        if self.tells_all || !body.asserts.is_empty() {
-            let told = claims::of(&def.body, &body, &loops, &own, &inner);
-            (found.claims, found.calls) = (told.claims, told.calls);
-        }
+        let told = claims::of(&def.body, &body, &loops, &own, &inner);
+        (found.claims, found.calls) = (told.claims, told.calls);
         self.module.functions.push(found);
     }
 
@@ -251,6 +280,8 @@ fn fixture(decorator: &Expr, scope: &Scope<'_, '_>, found: &mut Function) -> boo
     if let Some(Value::Str(name)) = call.arguments.find_keyword("name").and_then(|k| fold(&k.value, scope)) {
         found.name = name;
     }
+    let autouse = call.arguments.find_keyword("autouse").map(|k| fold(&k.value, scope));
+    found.effort.everywhere = autouse.is_some_and(|value| value != Some(Value::Bool(false)));
     if let Some(params) = call.arguments.find_keyword("params") {
         let (rows, rest) = cases(&params.value, scope).spread(1);
         found.domain.tables.push(Table { origin: Origin::Fixture, names: vec![found.name.clone()], rows, rest });
@@ -300,6 +331,9 @@ fn exports(names: &Names<'_>, module: &mut Module) {
 }
 
 fn once(value: &Expr, scope: &Scope<'_, '_>) -> Option<Meaning> {
+    if let Some(set) = value.as_call_expr().and_then(|call| object(call, scope)) {
+        return Some(Meaning::Settings(set));
+    }
     if is_strategy(value, scope) {
         return Some(Meaning::Strategy(strategy(value, scope)));
     }

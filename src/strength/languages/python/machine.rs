@@ -5,8 +5,10 @@ use ruff_text_size::{Ranged as _, TextRange};
 
 use crate::strength::card::Assertion;
 use crate::strength::domain::{Argument, Domain, Strategy};
+use crate::strength::effort::Effort;
 use crate::strength::languages::facts::{Function, Role};
 use crate::strength::languages::python::body::Body;
+use crate::strength::languages::python::effort::of_method;
 use crate::strength::languages::python::names::{Bound, Scope, layer};
 use crate::strength::languages::python::strategies::{own_layer, strategy};
 use crate::strength::languages::python::text::{File, sha256_of};
@@ -67,6 +69,7 @@ fn follow<'s, 'a>(def: &'a StmtClassDef, scope: &Scope<'s, 'a>, chain: &mut Vec<
 
 fn facts(chain: &[(&StmtClassDef, Scope<'_, '_>)], file: &File<'_>) -> Function {
     let (mut domain, mut assertions, mut ranges) = (Domain::default(), Vec::new(), Vec::new());
+    let mut effort = Effort::default();
     let mut checks = 0;
     for (def, scope) in chain {
         let own = layer(&def.body, file);
@@ -79,10 +82,11 @@ fn facts(chain: &[(&StmtClassDef, Scope<'_, '_>)], file: &File<'_>) -> Function 
         ranges.extend(def.body.iter().map(Stmt::range));
         for method in def.body.iter().filter_map(Stmt::as_function_def_stmt) {
             rules(method, &inner, &mut domain);
+            of_method(method, &inner, &mut effort);
         }
     }
     let body_sha256 = file.sha256(&ranges.into_iter().collect::<Vec<TextRange>>(), &[]);
-    Function { domain, assertions, checks, body_sha256, ..Function::default() }
+    Function { domain, assertions, checks, body_sha256, effort, ..Function::default() }
 }
 
 /// A rule is an argument of its own, and so is each thing that it draws; an invariant is one too.

@@ -1,20 +1,30 @@
 //! Owns Python: from the bytes of one file to the facts of one module.
 
 mod body;
+mod budget;
 mod cases;
 mod claims;
 mod collect;
 mod decode;
 mod depth;
+mod effort;
+mod examples;
+pub(super) mod hooks;
 mod literal;
 mod machine;
+mod marks;
 mod names;
+mod patches;
 mod paths;
+mod reducers;
+pub(super) mod sensing;
+mod oracles;
+mod reach;
 mod strategies;
 mod text;
 mod write;
 
-use ruff_python_ast::Mod;
+use ruff_python_ast::{Mod, Stmt};
 use ruff_python_parser::{Mode, ParseOptions, Parsed, parse_unchecked};
 use ruff_text_size::TextSize;
 
@@ -38,14 +48,29 @@ const SMALL: usize = 8 << 10;
 /// # Errors
 /// [`Unreadable`] when the bytes cannot be decoded or parsed.
 pub(super) fn module(bytes: &[u8]) -> Result<Module, Unreadable> {
+    parsed(bytes, |file, body| collect::module(body, &Names::read(file, body)))
+}
+
+/// What one file tells pytest besides its tests.
+pub(super) fn hooks(bytes: &[u8]) -> Result<hooks::Hooks, Unreadable> {
+    parsed(bytes, hooks::read)
+}
+
+/// How one file tells whether a test runs.
+pub(super) fn senses(bytes: &[u8]) -> Result<Vec<sensing::Sense>, Unreadable> {
+    parsed(bytes, sensing::read)
+}
+
+/// Reads a tree on a stack that is deep enough for it.
+fn parsed<T: Default>(bytes: &[u8], read: impl Fn(&File<'_>, &[Stmt]) -> T) -> Result<T, Unreadable> {
     let source = decode::text(bytes)?;
     if source.len() > SMALL {
         depth::guess(source.as_bytes()).map_err(|deep| too_deep(&source, &deep))?;
     }
     let parsed = parse_unchecked(&source, ParseOptions::from(Mode::Module));
     match depth::bound(parsed.tokens()) {
-        Ok(depth) if depth <= SHALLOW => read(&source, parsed),
-        Ok(depth) => stacker::grow(LEAST + depth * LEVEL, || read(&source, parsed)),
+        Ok(depth) if depth <= SHALLOW => with_tree(&source, parsed, read),
+        Ok(depth) => stacker::grow(LEAST + depth * LEVEL, || with_tree(&source, parsed, read)),
         Err(deep) => {
             // Dropping a tree recurses as deep as it is.
             let size = LEAST + parsed.tokens().len() * DROP;
@@ -63,15 +88,14 @@ fn too_deep(source: &str, deep: &TooDeep) -> Unreadable {
     Unreadable { line: File::new(source, &[]).line(at), says: deep.says.to_owned() }
 }
 
-fn read(source: &str, parsed: Parsed<Mod>) -> Result<Module, Unreadable> {
+fn with_tree<T: Default>(source: &str, parsed: Parsed<Mod>, read: impl Fn(&File<'_>, &[Stmt]) -> T) -> Result<T, Unreadable> {
     if let Some(error) = parsed.errors().iter().min_by_key(|e| e.location.start()) {
         let file = File::new(source, &[]);
         return Err(Unreadable { line: file.line(error.location.start()), says: error.error.to_string() });
     }
     let file = File::new(source, parsed.tokens());
-    let Some(tree) = parsed.syntax().as_module() else { return Ok(Module::default()) };
-    let names = Names::read(&file, &tree.body);
-    Ok(collect::module(&tree.body, &names))
+    let Some(tree) = parsed.syntax().as_module() else { return Ok(T::default()) };
+    Ok(read(&file, &tree.body))
 }
 
 #[cfg(test)]

@@ -158,9 +158,7 @@ fn values_made_to_explode_stay_text() {
         format!("{head}{}", "@pytest.mark.parametrize('a', range(99_999))\ndef test_a(a): pass\n".repeat(300)),
         format!("{head}@pytest.mark.parametrize('a', range(10**12))\ndef test_a(a): pass\n"),
         format!("x = {}\n", "9".repeat(1_000_000)),
-        format!(
-            "from hypothesis import given, strategies as st\n@st.composite\ndef a(draw):\n    return draw(b()) + draw(b())\n@st.composite\ndef b(draw):\n    return draw(a()) + draw(a())\n@given(a())\ndef test_a(x): pass\n"
-        ),
+        "from hypothesis import given, strategies as st\n@st.composite\ndef a(draw):\n    return draw(b()) + draw(b())\n@st.composite\ndef b(draw):\n    return draw(a()) + draw(a())\n@given(a())\ndef test_a(x): pass\n".to_string(),
         format!(
             "from hypothesis import strategies as st\ns0 = st.none()\n{}",
             (1..60).map(|i| format!("s{i} = st.tuples(s{0}, s{0})\n", i - 1)).collect::<String>()
@@ -200,5 +198,75 @@ fn claims_tell_what_is_demanded_whatever_the_spelling() {
         "from shop import f as g\nONE = 1\nclass TestA:\n    def test_a(self, x):\n        self.assertGreaterEqual(g(ONE), 0)\n        self.assertTrue(g(ONE) == 2 or x)\n",
     ] {
         assert_eq!(claims(text), want, "{text}");
+    }
+}
+
+fn claims(body: &str) -> Vec<String> {
+    let text =
+        format!("import contextlib, pytest\nfrom typing import TYPE_CHECKING\ndef test_a(x):\n    {}\n", body.replace('\n', "\n    "));
+    read(text.as_bytes()).unwrap().functions[0].claims.iter().map(|c| c.text.clone()).collect()
+}
+
+#[test]
+fn a_check_that_no_run_reaches_or_whose_failure_fails_nothing_claims_nothing() {
+    for body in [
+        "return\nassert x == 1",
+        "raise ValueError\nassert x == 1",
+        "if x:\n    return\nelse:\n    return\nassert x == 1",
+        "if True:\n    return\nassert x == 1",
+        "while True:\n    f()\nassert x == 1",
+        "if False:\n    assert x == 1",
+        "if 0:\n    assert x == 1",
+        "if TYPE_CHECKING:\n    assert x == 1",
+        "if True:\n    pass\nelse:\n    assert x == 1",
+        "while False:\n    assert x == 1",
+        "for _ in []:\n    assert x == 1",
+        "for _ in ():\n    assert x == 1",
+        "for _ in range(0):\n    assert x == 1",
+        "want = []\nfor _ in want:\n    assert x == 1",
+        "def inner():\n    assert x == 1",
+        "try:\n    assert x == 1\nexcept AssertionError:\n    pass",
+        "try:\n    assert x == 1\nexcept (ValueError, Exception) as e:\n    print(e)",
+        "try:\n    assert x == 1\nexcept:\n    pass",
+        "try:\n    assert x == 1\nfinally:\n    return",
+        "with contextlib.suppress(AssertionError):\n    assert x == 1",
+    ] {
+        assert_eq!(claims(body), Vec::<String>::new(), "{body}");
+    }
+    assert_eq!(claims("with pytest.raises(ValueError):\n    f()\n    assert x == 1").len(), 1, "only what is raised");
+}
+
+#[test]
+fn a_check_that_some_run_reaches_claims_what_it_says() {
+    for body in [
+        "if x:\n    return\nassert x == 1",
+        "for y in x:\n    continue\nassert x == 1",
+        "want = []\nwant.append(1)\nfor _ in want:\n    assert x == 1",
+        "want = []\nfill(want)\nfor _ in want:\n    assert x == 1",
+        "def inner():\n    assert x == 1\ninner()",
+        "def inner():\n    assert x == 1\nrun(inner)",
+        "@run\ndef inner():\n    assert x == 1",
+        "try:\n    assert x == 1\nexcept ValueError:\n    pass",
+        "try:\n    assert x == 1\nexcept AssertionError:\n    print(x)\n    raise",
+        "try:\n    assert x == 1\nexcept Exception as e:\n    pytest.fail(str(e))",
+        "with contextlib.suppress(ValueError):\n    assert x == 1",
+        "while True:\n    break\nassert x == 1",
+        "with pytest.warns(UserWarning):\n    pass\nassert x == 1",
+    ] {
+        assert!(claims(body).contains(&"x == 1".to_owned()), "{body}: {:?}", claims(body));
+    }
+}
+
+#[test]
+fn what_must_raise_is_a_claim_however_it_is_written() {
+    for (body, wanted) in [
+        ("with pytest.raises(ValueError, match='no'):\n    f(x)", "with raises(ValueError, match='no'): f(x)"),
+        ("with pytest.raises(ValueError) as e:\n    y = 1\n    got = f(x)", "with raises(ValueError): f(x)"),
+        ("pytest.raises(ValueError, f, x)", "with raises(ValueError): f(x)"),
+        ("with self.assertRaisesRegex(ValueError, 'no'):\n    f(x)", "with raises(ValueError, match='no'): f(x)"),
+        ("self.assertRaises(ValueError, f, x)", "with raises(ValueError): f(x)"),
+        ("with pytest.deprecated_call():\n    f(x)", "with warns(DeprecationWarning): f(x)"),
+    ] {
+        assert_eq!(claims(body), [wanted], "{body}");
     }
 }

@@ -5,9 +5,6 @@ use ruff_text_size::{Ranged as _, TextRange, TextSize};
 
 use crate::digest;
 
-/// Methods of unittest in a file above which it is a long one.
-const UNITTEST: usize = 64;
-
 /// A parsed file's text.
 pub(super) struct File<'a> {
     source: &'a str,
@@ -64,13 +61,6 @@ impl<'a> File<'a> {
             });
         }
         digest::sha256_hex(&text)
-    }
-
-    /// Whether what every check demands is told. In a long file of unittest's methods only what stands in functions with assertions is:
-    /// nothing else there is looked for when it is gone, and telling it would cost more than reading the file.
-    pub(super) fn tells_all(&self) -> bool {
-        let named = |t: &&Token| t.kind() == TokenKind::Name && self.of(t).starts_with("assert");
-        self.tokens.iter().filter(named).count() <= UNITTEST
     }
 
     /// SHA-256 of the file as it stands.

@@ -51,6 +51,11 @@ pub(super) fn canonical(expr: &Expr, scope: &Scope<'_, '_>) -> String {
     written(expr, LOOSEST, Writer::new(scope, true)).0
 }
 
+/// The same as part of something that binds so tightly.
+pub(super) fn canonical_at(expr: &Expr, around: Tightness, scope: &Scope<'_, '_>) -> String {
+    written(expr, around, Writer::new(scope, true)).0
+}
+
 /// The same with local names told by what they are bound to.
 pub(super) fn told<'a>(expr: &Expr, scope: &Scope<'_, 'a>, locals: &Locals<'a>) -> String {
     told_at(expr, LOOSEST, scope, locals)

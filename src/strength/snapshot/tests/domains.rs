@@ -23,11 +23,11 @@ fn spellings_of_the_same_cases_lose_nothing() {
         table("'a, b', zip([1, 2], ['x', 'y'])"),
         format!("ROWS = [(1, 'x'), (2, 'y')]\n{}", table("'a, b', ROWS")),
         format!("ONE = 1\nROWS = [(ONE, 'x')] + [(2, 'y')]\n{}", table("'a, b', [*ROWS]")),
-        format!("p = pytest.mark.parametrize\n@p('a, b', [(1, 'x'), (2, 'y')])\ndef test_f(a, b): pass\n"),
-        format!("rows = pytest.mark.parametrize('a, b', [(1, 'x'), (2, 'y')])\n@rows\ndef test_f(a, b): pass\n"),
-        format!("from pytest import mark\n@mark.parametrize('p, q', [(1, 'x'), (2, 'y')])\ndef test_f(p, q): pass\n"),
-        format!("pytestmark = [pytest.mark.parametrize('a, b', [(1, 'x'), (2, 'y')])]\ndef test_f(a, b): pass\n"),
-        format!("def test_f():\n    for a, b in [(1, 'x'), (2, 'y')]:\n        assert a\n"),
+        "p = pytest.mark.parametrize\n@p('a, b', [(1, 'x'), (2, 'y')])\ndef test_f(a, b): pass\n".to_string(),
+        "rows = pytest.mark.parametrize('a, b', [(1, 'x'), (2, 'y')])\n@rows\ndef test_f(a, b): pass\n".to_string(),
+        "from pytest import mark\n@mark.parametrize('p, q', [(1, 'x'), (2, 'y')])\ndef test_f(p, q): pass\n".to_string(),
+        "pytestmark = [pytest.mark.parametrize('a, b', [(1, 'x'), (2, 'y')])]\ndef test_f(a, b): pass\n".to_string(),
+        "def test_f():\n    for a, b in [(1, 'x'), (2, 'y')]:\n        assert a\n".to_string(),
     ];
     for patch in &same {
         assert_eq!(rules(&base, patch), [], "{patch}");

@@ -1,0 +1,60 @@
+//! Owns whether a test still runs and its failure still counts.
+
+use crate::finding::Rule;
+use crate::strength::card::Card;
+use crate::strength::delta::{Loss, tokens};
+use crate::strength::effort::{Does, Mark};
+
+/// A mark that the base does not have in some form at least as weak.
+pub(super) fn compare(base: &Card, patch: &Card) -> Vec<Loss> {
+    let added = patch.effort.marks.iter().filter(|mark| !base.effort.marks.iter().any(|was| covers(was, mark)) && is_felt(mark, base));
+    added.map(|mark| Loss { rule: Rule::TestDisabled, says: format!("disabled: {}", told(mark)), line: Some(patch.line) }).collect()
+}
+
+/// Whether the base's mark already did as much.
+fn covers(was: &Mark, now: &Mark) -> bool {
+    let strength = match (was.does, now.does) {
+        (Does::Flaky, now) => now == Does::Flaky,
+        (was, now) => was >= now,
+    };
+    let same = |was: &str, now: &str| tokens::short_names(was) == tokens::short_names(now);
+    let alike = was.when.as_deref().zip(now.when.as_deref()).is_some_and(|(was, now)| same(was, now));
+    let when = was.when.is_none() || alike || is_narrower(was.when.as_deref(), now.when.as_deref());
+    strength && when && (was.row.is_none() || was.row == now.row)
+}
+
+/// Whether the same version bound was moved so that it acts more seldom: `version < (3, 9)` became `version < (3, 8)`.
+fn is_narrower(was: Option<&str>, now: Option<&str>) -> bool {
+    let (Some(was), Some(now)) = (was, now) else { return false };
+    let cut = |text: &str| {
+        [" <= ", " < ", " >= ", " > "].iter().find_map(|sign| {
+            let (left, right) = text.split_once(sign)?;
+            (left == "sys.version_info").then(|| Some((*sign, version(right)?))).flatten()
+        })
+    };
+    let (Some((sign, old)), Some((same, new))) = (cut(was), cut(now)) else { return false };
+    sign == same && if sign.contains('<') { new <= old } else { new >= old }
+}
+
+fn version(text: &str) -> Option<Vec<u32>> {
+    let inside = text.strip_prefix('(')?.strip_suffix(')')?;
+    inside.split(',').map(str::trim).filter(|part| !part.is_empty()).map(|part| part.parse().ok()).collect()
+}
+
+/// A row that the base does not have is no test that was disabled.
+fn is_felt(mark: &Mark, base: &Card) -> bool {
+    let Some(row) = &mark.row else { return true };
+    let whole = |cells: &Vec<String>| if let [one] = cells.as_slice() { one.clone() } else { format!("({})", cells.join(", ")) };
+    base.domain.tables.iter().flat_map(|table| &table.rows).any(|cells| whole(cells) == *row)
+}
+
+fn told(mark: &Mark) -> String {
+    let when = mark.when.as_ref().map(|when| format!(" when {when}")).unwrap_or_default();
+    let row = mark.row.as_ref().map(|row| format!(", row {row}")).unwrap_or_default();
+    format!("{}{when}{row}", mark.does.word())
+}
+
+/// Whether a mark keeps the whole test from counting.
+pub(super) fn disables(mark: &Mark) -> bool {
+    mark.row.is_none() && mark.does != Does::Flaky
+}

@@ -1,0 +1,195 @@
+//! Owns marks that keep a test from running or from counting: decorators, `pytestmark`, and those of single rows.
+
+use std::collections::BTreeSet;
+
+use ruff_python_ast::{Arguments, BoolOp, CmpOp, Expr, ExprCall, UnaryOp};
+
+use crate::strength::effort::{Does, Mark};
+use crate::strength::languages::python::cases::row_text;
+use crate::strength::languages::python::literal::{Value, fold};
+use crate::strength::languages::python::names::Scope;
+use crate::strength::languages::python::write::{COMPARE, NOT, canonical, canonical_at};
+
+/// Adds the marks that a decorator or the value of `pytestmark` declares.
+pub(super) fn declared(expr: &Expr, scope: &Scope<'_, '_>, marks: &mut BTreeSet<Mark>) {
+    if scope.spend(1).is_none() {
+        return;
+    }
+    let dotted = |e: &Expr| scope.dotted(e).unwrap_or_default();
+    match expr {
+        Expr::List(l) => l.elts.iter().for_each(|e| declared(e, scope, marks)),
+        Expr::Tuple(t) => t.elts.iter().for_each(|e| declared(e, scope, marks)),
+        Expr::Call(call) => {
+            let name = dotted(&call.func);
+            if name.ends_with("parametrize") {
+                call.arguments.find_argument_value("argvalues", 1).into_iter().for_each(|list| rows(list, scope, marks));
+            } else if is_mark(&name) {
+                marks.extend(mark(&name, Some(&call.arguments), scope));
+            } else if !matches!(&*call.func, Expr::Attribute(_)) {
+                let inner = scope.enter(&call.func, |value, scope| declared(value, scope, marks));
+                marks.extend(inner.is_none().then(|| by_name(&name, expr, scope)).flatten());
+            } else {
+                marks.extend(by_name(&name, expr, scope));
+            }
+        }
+        Expr::Name(_) | Expr::Attribute(_) => {
+            let name = dotted(expr);
+            if is_mark(&name) {
+                marks.extend(mark(&name, None, scope));
+            } else if scope.enter(expr, |value, scope| declared(value, scope, marks)).is_none() {
+                marks.extend(by_name(&name, expr, scope));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The marks of `pytest.param(…, marks=…)` in a list of rows.
+fn rows(list: &Expr, scope: &Scope<'_, '_>, marks: &mut BTreeSet<Mark>) {
+    match list {
+        Expr::List(l) => l.elts.iter().for_each(|e| rows(e, scope, marks)),
+        Expr::Tuple(t) => t.elts.iter().for_each(|e| rows(e, scope, marks)),
+        Expr::Starred(s) => rows(&s.value, scope, marks),
+        Expr::BinOp(b) => [&b.left, &b.right].into_iter().for_each(|side| rows(side, scope, marks)),
+        Expr::Call(call) => {
+            let Some(given) = call.arguments.find_keyword("marks") else { return };
+            let mut own = BTreeSet::new();
+            declared(&given.value, scope, &mut own);
+            let row = row_text(list, scope);
+            marks.extend(own.into_iter().map(|mark| Mark { row: Some(row.clone()), ..mark }));
+        }
+        Expr::Name(_) | Expr::Attribute(_) => {
+            scope.enter(list, |value, scope| scope.spend(1).map(|()| rows(value, scope, marks)));
+        }
+        _ => {}
+    }
+}
+
+fn last(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or(name)
+}
+
+fn is_mark(name: &str) -> bool {
+    let pytest = name.strip_prefix("pytest.mark.").or_else(|| name.strip_prefix("mark."));
+    pytest.is_some_and(|own| matches!(own, "skip" | "skipif" | "xfail" | "flaky"))
+        || name.strip_prefix("unittest.").is_some_and(|own| matches!(own, "skip" | "skipIf" | "skipUnless" | "expectedFailure"))
+        || matches!(name, "flaky.flaky")
+}
+
+fn mark(name: &str, arguments: Option<&Arguments>, scope: &Scope<'_, '_>) -> Option<Mark> {
+    let kind = last(name);
+    let flag = |key: &str| {
+        let value = arguments.and_then(|a| a.find_keyword(key)).map(|k| fold(&k.value, scope));
+        value.map(|value| matches!(value, Some(Value::Bool(true))))
+    };
+    let does = match kind {
+        "flaky" => Does::Flaky,
+        "expectedFailure" => Does::XfailStrict,
+        "xfail" if flag("run") == Some(false) => Does::Skip,
+        "xfail" if flag("strict") == Some(true) => Does::XfailStrict,
+        "xfail" => Does::Xfail,
+        _ => Does::Skip,
+    };
+    if !matches!(kind, "skipif" | "skipIf" | "skipUnless" | "xfail") {
+        return Some(Mark { does, when: None, row: None });
+    }
+    let given = arguments.into_iter().flat_map(|a| a.args.iter().chain(a.find_keyword("condition").map(|k| &k.value)));
+    let conditions: Vec<&Expr> = given.take(if kind.starts_with("skipI") || kind == "skipUnless" { 1 } else { usize::MAX }).collect();
+    let values: Vec<bool> = conditions.iter().filter_map(|c| truth(c, scope)).map(|b| b == (kind != "skipUnless")).collect();
+    if values.len() == conditions.len() {
+        let acts = conditions.is_empty() || values.contains(&true);
+        return acts.then_some(Mark { does, when: None, row: None });
+    }
+    let text = |e: &&Expr| if kind == "skipUnless" { negated(e, scope) } else { condition(e, scope) };
+    let when = conditions.iter().map(text).collect::<Vec<_>>().join(" or ");
+    Some(Mark { does, when: Some(when), row: None })
+}
+
+/// A decorator that is known by its name alone.
+fn by_name(name: &str, whole: &Expr, scope: &Scope<'_, '_>) -> Option<Mark> {
+    let word = last(name).to_ascii_lowercase();
+    let does = match word.as_str() {
+        "fails" | "fails_with" => Does::XfailStrict,
+        word if word.starts_with("skip") || word.contains("_skip") => Does::Skip,
+        word if word.contains("xfail") || word.contains("expected_failure") => Does::Xfail,
+        word if word.starts_with("flaky") || word.starts_with("retry") => Does::Flaky,
+        _ => return None,
+    };
+    Some(Mark { does, when: Some(canonical(whole, scope)), row: None })
+}
+
+/// What a condition is known to be: a number other than zero, a text other than the empty one and so on are true.
+pub(super) fn truth(expr: &Expr, scope: &Scope<'_, '_>) -> Option<bool> {
+    match fold(expr, scope)? {
+        Value::Bool(yes) => Some(yes),
+        Value::Int(n) => Some(n != 0.into()),
+        Value::None => Some(false),
+        _ => None,
+    }
+}
+
+/// A condition; one in a string is what the string says.
+fn condition(expr: &Expr, scope: &Scope<'_, '_>) -> String {
+    match fold(expr, scope) {
+        Some(Value::Str(text)) => text,
+        _ => canonical(expr, scope),
+    }
+}
+
+/// The opposite of a condition, spelt without `not` where that is possible.
+pub(super) fn negated(expr: &Expr, scope: &Scope<'_, '_>) -> String {
+    match expr {
+        Expr::UnaryOp(u) if u.op == UnaryOp::Not => canonical(&u.operand, scope),
+        Expr::Compare(c) if c.ops.len() == 1 && c.comparators.len() == 1 => {
+            let sign = match c.ops[0] {
+                CmpOp::Eq => "!=",
+                CmpOp::NotEq => "==",
+                CmpOp::Lt => ">=",
+                CmpOp::LtE => ">",
+                CmpOp::Gt => "<=",
+                CmpOp::GtE => "<",
+                CmpOp::Is => "is not",
+                CmpOp::IsNot => "is",
+                CmpOp::In => "not in",
+                CmpOp::NotIn => "in",
+            };
+            let side = |e: &Expr| canonical_at(e, COMPARE + 1, scope);
+            format!("{} {sign} {}", side(&c.left), side(&c.comparators[0]))
+        }
+        other => format!("not {}", canonical_at(other, NOT, scope)),
+    }
+}
+
+/// The parts of a condition joined by `and`, or by `or`.
+pub(super) fn parts(expr: &Expr, joined: BoolOp) -> Vec<&Expr> {
+    match expr {
+        Expr::BoolOp(b) if b.op == joined => b.values.iter().flat_map(|e| parts(e, joined)).collect(),
+        other => vec![other],
+    }
+}
+
+/// What a statement's call does to the test it stands in, and under which condition of its own.
+pub(super) fn called(call: &ExprCall, scope: &Scope<'_, '_>) -> Option<(Does, Option<String>)> {
+    let name = scope.dotted(&call.func)?;
+    match name.as_str() {
+        "pytest.skip" | "unittest.case.skip" | "self.skipTest" => Some((Does::Skip, None)),
+        "pytest.xfail" => Some((Does::Xfail, None)),
+        "pytest.importorskip" => {
+            let what = call.arguments.find_argument_value("modname", 0).map(|e| canonical(e, scope)).unwrap_or_default();
+            Some((Does::Skip, Some(format!("{what} cannot be imported"))))
+        }
+        _ if !call.func.is_name_expr() => None,
+        name => {
+            let own = last(name).trim_start_matches('_');
+            let skips = ["skip_if", "skip_unless", "skip_test", "skipif", "skipunless"].iter().any(|start| own.starts_with(start));
+            skips.then(|| (Does::Skip, Some(canonical(&Expr::Call(call.clone()), scope))))
+        }
+    }
+}
+
+/// Whether raising this skips the test.
+pub(super) fn is_skip(raised: &Expr, scope: &Scope<'_, '_>) -> bool {
+    let class = raised.as_call_expr().map_or(raised, |c| &c.func);
+    let name = scope.dotted(class).unwrap_or_default();
+    last(&name) == "SkipTest" || name == "pytest.skip.Exception"
+}

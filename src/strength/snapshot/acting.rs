@@ -1,0 +1,153 @@
+//! Owns what acts on a test from outside of it: marks of its classes and module, fixtures, shared settings; and which mocks are of production.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::strength::card::Kind;
+use crate::strength::effort::{Budget, Effort};
+use crate::strength::languages::Module;
+use crate::strength::languages::facts::{Function, Meaning, Name, Role};
+use crate::strength::snapshot::SnapshotError;
+use crate::strength::snapshot::link::Linker;
+use crate::tree::RepoPath;
+
+/// How many settings objects or names may lead to one another.
+const CHAIN: usize = 8;
+
+/// An object of production code.
+struct Production {
+    /// The files through which it is named; the last one defines it.
+    through: Vec<RepoPath>,
+    name: String,
+}
+
+impl Production {
+    fn id(&self) -> String {
+        self.through.last().map_or_else(|| self.name.clone(), |path| format!("{path}::{}", self.name))
+    }
+}
+
+impl Linker<'_> {
+    /// The wider fields of a function's card.
+    pub(super) fn effort(&self, kind: Kind, function: &Function, class: Option<usize>, home: &RepoPath) -> Result<Effort, SnapshotError> {
+        let mut effort = Effort { budget: self.budget(&function.effort.budget, home)?, ..function.effort.clone() };
+        effort.patches = self.replaced(&function.effort, home)?;
+        if kind == Kind::Support {
+            return Ok(effort);
+        }
+        for place in self.around(class).iter().filter_map(|at| self.lines.get(*at)).flatten() {
+            let of = &place.class().effort;
+            effort.budget.under(self.budget(&of.budget, &place.path)?);
+            effort.marks.extend(of.marks.iter().cloned());
+            effort.patches.extend(self.replaced(of, &place.path)?);
+        }
+        effort.marks.extend(self.module.effort.marks.iter().cloned());
+        effort.patches.extend(self.replaced(&self.module.effort, self.path)?);
+        for (_, fixture) in self.acting.iter().filter(|(name, acts)| acts.everywhere || function.parameters.contains(name)) {
+            effort.marks.extend(fixture.marks.iter().cloned());
+            effort.patches.extend(fixture.patches.iter().cloned());
+        }
+        Ok(effort)
+    }
+
+    /// What each fixture of this file, and of the `conftest.py` files above it, does to tests.
+    pub(super) fn acting(&self) -> Result<BTreeMap<String, Effort>, SnapshotError> {
+        let mut found = BTreeMap::new();
+        self.fixtures_of(self.module, self.path, &mut found)?;
+        let mut folder = Some(self.path.parent().to_vec());
+        while let Some(at) = folder {
+            let slash: &[u8] = if at.is_empty() { b"" } else { b"/" };
+            let path = RepoPath::new([&at, slash, b"conftest.py"].concat());
+            if let Some(module) = self.resolver.module(&path)? {
+                self.fixtures_of(&module, &path, &mut found)?;
+            }
+            folder = (!at.is_empty()).then(|| RepoPath::new(at).parent().to_vec());
+        }
+        Ok(found)
+    }
+
+    fn fixtures_of(&self, module: &Module, path: &RepoPath, found: &mut BTreeMap<String, Effort>) -> Result<(), SnapshotError> {
+        for fixture in module.functions.iter().filter(|f| f.role == Role::Fixture) {
+            if !found.contains_key(&fixture.name) {
+                let effort = Effort { patches: self.replaced(&fixture.effort, path)?, ..fixture.effort.clone() };
+                found.insert(fixture.name.clone(), effort);
+            }
+        }
+        Ok(())
+    }
+
+    /// The budget with settings of other modules put in; what they are not is left out.
+    pub(super) fn budget(&self, budget: &Budget, from: &RepoPath) -> Result<Budget, SnapshotError> {
+        let mut linked = Budget { set: budget.set.clone(), of: Vec::new() };
+        let mut open: Vec<(String, RepoPath)> = budget.of.iter().map(|name| (name.clone(), from.clone())).collect();
+        for _ in 0..CHAIN {
+            let Some((name, from)) = open.pop() else { break };
+            if let Some((path, Meaning::Settings(found))) = self.resolver.meaning(&name, &from)? {
+                open.extend(found.of.iter().map(|next| (next.clone(), path.clone())));
+                linked.under(Budget { set: found.set, of: Vec::new() });
+            }
+        }
+        Ok(linked)
+    }
+
+    /// What is replaced of production code that the tests of this file, or those of the file that replaces it, import.
+    fn replaced(&self, effort: &Effort, home: &RepoPath) -> Result<BTreeSet<String>, SnapshotError> {
+        let mut replaced = BTreeSet::new();
+        for target in &effort.patches {
+            let Some(found) = self.production(target, home)? else { continue };
+            let mut asked = effort.everywhere;
+            for path in &found.through {
+                asked = asked || self.imports_from(path, home)? || self.imports_from(path, self.path)?;
+            }
+            replaced.extend(asked.then(|| found.id()));
+        }
+        Ok(replaced)
+    }
+
+    /// What a dotted name says, when production code defines it.
+    fn production(&self, target: &str, home: &RepoPath) -> Result<Option<Production>, SnapshotError> {
+        let (mut target, mut from) = (target.to_owned(), home.clone());
+        let mut through = Vec::new();
+        for _ in 0..CHAIN {
+            let Some((path, first, rest)) = self.definition(&target, &from)? else { return Ok(None) };
+            let module = self.resolver.module(&path)?;
+            let is_production = !self.resolver.source.is_test(&path);
+            through.extend(is_production.then(|| path.clone()));
+            let imported = module.as_ref().and_then(|module| match module.names.get(&first) {
+                Some(Name { meaning: Meaning::Imported(next), .. }) => Some(next.clone()),
+                _ => None,
+            });
+            let Some(next) = imported else {
+                let name = if rest.is_empty() { first } else { format!("{first}.{rest}") };
+                return Ok(is_production.then_some(Production { through, name }));
+            };
+            (target, from) = (if rest.is_empty() { next } else { format!("{next}.{rest}") }, path);
+        }
+        Ok(None)
+    }
+
+    /// The file of the longest module that a dotted name starts with, the name in it, and what follows.
+    fn definition(&self, dotted: &str, from: &RepoPath) -> Result<Option<(RepoPath, String, String)>, SnapshotError> {
+        let mut head = dotted;
+        for _ in 0..CHAIN {
+            if let Some((path, _, name)) = self.resolver.home(head, from)? {
+                let rest = dotted[head.len()..].trim_start_matches('.').to_owned();
+                return Ok(Some((path, name, rest)));
+            }
+            let Some((shorter, _)) = head.rsplit_once('.') else { return Ok(None) };
+            head = shorter;
+        }
+        Ok(None)
+    }
+
+    fn imports_from(&self, path: &RepoPath, file: &RepoPath) -> Result<bool, SnapshotError> {
+        let Some(module) = self.resolver.module(file)? else { return Ok(false) };
+        for name in module.names.values() {
+            let Meaning::Imported(dotted) = &name.meaning else { continue };
+            let named = self.production(dotted, file)?.is_some_and(|found| found.through.contains(path));
+            if named || self.resolver.home(&format!("{dotted}.x"), file)?.is_some_and(|(home, ..)| home == *path) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
