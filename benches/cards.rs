@@ -19,15 +19,22 @@ fn main() {
     let mut best = f64::MAX;
     let mut answers: Vec<Result<Module, Unreadable>> = Vec::new();
     for _ in 0..5 {
-        let start = Instant::now();
+        answers.clear();
+        let (start, cpu) = (Instant::now(), on_cpu().unwrap_or_default());
         answers = read.iter().map(|(_, bytes)| Language::Python.module(bytes)).collect();
-        best = best.min(start.elapsed().as_secs_f64());
+        best = best.min(on_cpu().map_or(start.elapsed().as_secs_f64(), |now| now - cpu));
     }
     for ((path, _), answer) in read.iter().zip(&answers) {
         println!("{}", line(path, answer));
     }
     let bytes: usize = read.iter().map(|(_, bytes)| bytes.len()).sum();
     println!("{}", json!({"files": read.len(), "bytes": bytes, "seconds": best}));
+}
+
+/// Seconds that this process was on a processor, where the system tells: other work on the machine does not count.
+fn on_cpu() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/self/schedstat").ok()?;
+    Some(text.split(' ').next()?.parse::<f64>().ok()? / 1e9)
 }
 
 fn line(path: &Path, answer: &Result<Module, Unreadable>) -> serde_json::Value {

@@ -130,15 +130,27 @@ fn project(table: &Table, columns: &[usize]) -> BTreeSet<Vec<String>> {
 
 fn rows_lost(base: &Table, patch: &Table, columns: &[usize]) -> Vec<DomainLoss> {
     let kept = project(patch, columns);
-    let lost = unmoved(base.rows.difference(&kept).collect(), &kept.difference(&base.rows).collect::<Vec<_>>());
+    let ranges: Vec<Range> = patch.rest.iter().filter_map(|text| Range::read(text)).collect();
+    let in_range = |row: &Vec<String>| matches!(row.as_slice(), [one] if one.parse().is_ok_and(|n| ranges.iter().any(|r| r.holds(n))));
+    let lost = base.rows.difference(&kept).filter(|row| !in_range(row)).collect();
+    let lost = unmoved(lost, &kept.difference(&base.rows).collect::<Vec<_>>());
     let mut losses = Vec::new();
     if !lost.is_empty() {
-        let fresh_text = !patch.rest.is_subset(&base.rest);
+        let fresh_text = patch.rest.difference(&base.rest).any(|text| Range::read(text).is_none());
         losses.push(cases_lost(base, &lost, fresh_text));
     }
     for text in base.rest.difference(&patch.rest) {
+        let was = Range::read(text);
+        if was.as_ref().is_some_and(|was| ranges.iter().any(|r| r.covers(was))) {
+            continue;
+        }
         let now = patch.rest.difference(&base.rest).next().map_or("rows".to_owned(), |new| format!("`{}`", short(new)));
-        losses.push(unreadable(format!("cases of {} came from `{}`, now from {now}", base.names.join(", "), short(text))));
+        let names = base.names.join(", ");
+        losses.push(if was.is_some() {
+            DomainLoss { rule: Rule::CaseRemoved, says: format!("cases lost: {names} in {text}, now {now}") }
+        } else {
+            unreadable(format!("cases of {names} came from `{}`, now from {now}", short(text)))
+        });
     }
     losses
 }
@@ -164,6 +176,39 @@ fn is_kept(keys: &BTreeSet<String>, kept: &BTreeSet<String>) -> bool {
     let lost: Vec<Vec<String>> = keys.difference(kept).map(one).collect();
     let fresh: Vec<Vec<String>> = kept.difference(keys).map(one).collect();
     lost.is_empty() || unmoved(lost.iter().collect(), &fresh.iter().collect::<Vec<_>>()).is_empty()
+}
+
+/// A range too long to be spread into rows, as it is written among the parts that are no rows: `range(first, end, step)`.
+struct Range {
+    first: i64,
+    end: i64,
+    step: i64,
+}
+
+impl Range {
+    fn read(text: &str) -> Option<Self> {
+        let parts: Option<Vec<i64>> = text.strip_prefix("range(")?.strip_suffix(')')?.split(", ").map(|n| n.parse().ok()).collect();
+        match *parts?.as_slice() {
+            [first, end, step] if step != 0 => Some(Range { first, end, step }),
+            _ => None,
+        }
+    }
+
+    fn holds(&self, n: i64) -> bool {
+        let within = if self.step > 0 { (self.first..self.end).contains(&n) } else { n <= self.first && n > self.end };
+        within && n.abs_diff(self.first) % self.step.unsigned_abs() == 0
+    }
+
+    /// Whether every number of another range is one of this.
+    fn covers(&self, other: &Range) -> bool {
+        let last = other.first.saturating_add(
+            (other.end.abs_diff(other.first).saturating_sub(1) / other.step.unsigned_abs())
+                .try_into()
+                .unwrap_or(i64::MAX)
+                .saturating_mul(other.step),
+        );
+        self.holds(other.first) && self.holds(last) && other.step.unsigned_abs() % self.step.unsigned_abs() == 0
+    }
 }
 
 fn cases_lost(base: &Table, lost: &[&Vec<String>], fresh_text: bool) -> DomainLoss {

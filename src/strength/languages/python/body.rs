@@ -85,7 +85,7 @@ impl<'a> Visitor<'a> for Body<'a> {
         let chained = std::mem::take(&mut self.in_chain);
         match expr {
             Expr::Name(name) => self.names.push(name.id.as_str()),
-            Expr::StringLiteral(_) => self.paths.push(expr),
+            Expr::StringLiteral(s) if s.value.to_str().contains(['/', '.']) => self.paths.push(expr),
             Expr::BinOp(binary) if binary.op == Operator::Div => {
                 if !chained {
                     self.paths.push(expr);

@@ -11,8 +11,8 @@ use crate::strength::languages::python::literal::{Value, fold};
 use crate::strength::languages::python::names::{Bound, Scope};
 use crate::strength::languages::python::write::{canonical, opaque};
 
-/// Longest range that is spread into rows.
-const RANGE: u64 = 100_000;
+/// Longest range that is spread into rows; a longer one is told by its ends and step.
+const RANGE: u64 = 1_000;
 /// What a row that stands in the file costs of the file's budget, and one that is computed: a few bytes of source must not become gigabytes.
 const WRITTEN: usize = 8;
 const COMPUTED: usize = 32;
@@ -142,7 +142,11 @@ fn range(arguments: &[Expr], scope: &Scope<'_, '_>, found: &mut Cases) -> bool {
         return false;
     }
     let count = end.abs_diff(at) / step.unsigned_abs();
-    if count >= RANGE || scope.spend(usize::try_from(count).unwrap_or(usize::MAX).saturating_mul(COMPUTED)).is_none() {
+    if count >= RANGE {
+        found.rest.insert(format!("range({at}, {end}, {step})"));
+        return true;
+    }
+    if scope.spend(usize::try_from(count).unwrap_or(usize::MAX).saturating_mul(COMPUTED)).is_none() {
         return false;
     }
     while (step > 0 && at < end) || (step < 0 && at > end) {
@@ -313,5 +317,6 @@ pub(super) fn loop_table(target: &Expr, iter: &Expr, scope: &Scope<'_, '_>) -> O
         _ => return None,
     };
     let (rows, rest) = cases(iter, scope).spread(names.len());
-    rest.is_empty().then_some(Table { origin: Origin::Loop, names, rows, rest })
+    let literal = rest.iter().all(|text| text.starts_with("range(") && !text.contains('#'));
+    literal.then_some(Table { origin: Origin::Loop, names, rows, rest })
 }

@@ -1,9 +1,11 @@
 //! Owns what a function's checks demand, told so that another function's can be recognised as the same.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
+use std::rc::Rc;
 
 use ruff_python_ast::{BoolOp, Expr, ExprCall, Stmt, StmtAssert, StmtFor, StmtIf, StmtTry, StmtWith};
 use ruff_text_size::{Ranged, TextSize};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::strength::card::Claim;
 use crate::strength::languages::facts::HelperCall;
@@ -33,7 +35,6 @@ pub(super) fn of<'a>(stmts: &'a [Stmt], body: &Body<'a>, tables: &[&StmtFor], ow
         own,
         locals: Locals::default(),
         setup: Vec::new(),
-        running: Vec::new(),
         assertions: body.asserts.iter().enumerate().map(|(at, a)| (a.start(), at)).collect(),
         tables: tables.iter().map(Ranged::start).collect(),
         filled: reach::filled(stmts),
@@ -50,11 +51,9 @@ struct Teller<'t, 's, 'a> {
     scope: &'t Scope<'s, 'a>,
     own: &'t Layer<'a>,
     locals: Locals<'a>,
-    setup: Vec<String>,
-    /// For each line of set-up a hash over it and all before it.
-    running: Vec<String>,
-    assertions: HashMap<TextSize, usize>,
-    tables: HashSet<TextSize>,
+    setup: Vec<Line<'a>>,
+    assertions: FxHashMap<TextSize, usize>,
+    tables: FxHashSet<TextSize>,
     /// Names whose value something may change.
     filled: HashSet<&'a str>,
     /// Names that it reads.
@@ -63,6 +62,13 @@ struct Teller<'t, 's, 'a> {
     unreached: bool,
     told: Told,
     spent: bool,
+}
+
+/// A line of set-up; statements are told when a claim first stands after them.
+enum Line<'a> {
+    Told { text: Rc<str>, running: Option<Rc<str>> },
+    Stmt(&'a Stmt),
+    Whole(&'a Stmt),
 }
 
 impl<'a> Teller<'_, '_, 'a> {
@@ -86,27 +92,32 @@ impl<'a> Teller<'_, '_, 'a> {
     /// A block under a head; what stands in it is no set-up of what follows it.
     fn under(&mut self, head: Option<String>, stmts: &'a [Stmt]) {
         let before = self.setup.len();
-        self.push(head);
+        self.setup.extend(head.map(|text| Line::Told { text: clipped(text), running: None }));
         self.block(stmts);
         self.setup.truncate(before);
-        self.running.truncate(before);
-    }
-
-    fn push(&mut self, line: Option<String>) {
-        let Some(line) = line else { return };
-        let line = if line.len() > LINE { format!("sha256({})", sha256_of(&line)) } else { line };
-        let before = self.running.last().map_or("", String::as_str);
-        self.running.push(if self.setup.len() < LINES { String::new() } else { sha256_of(&format!("{before}\n{line}")) });
-        self.setup.push(line);
     }
 
     /// The lines that stand before here. Past the first ones a running hash takes their place.
     fn setup(&mut self) -> Vec<String> {
-        let kept = self.setup.len().min(LINES);
-        let mut lines = self.setup[..kept].to_vec();
-        lines.extend(self.running.last().filter(|hash| !hash.is_empty()).map(|hash| format!("sha256({hash})")));
+        let mut lines = Vec::with_capacity(self.setup.len().min(LINES + 1));
+        let mut last: Option<Rc<str>> = None;
+        for at in 0..self.setup.len() {
+            let text = match &self.setup[at] {
+                Line::Told { text, .. } => text.clone(),
+                Line::Stmt(stmt) => clipped(self.simple(stmt)),
+                Line::Whole(stmt) => clipped(self.plain(*stmt)),
+            };
+            let known = if let Line::Told { running, .. } = &self.setup[at] { running.clone() } else { None };
+            if at < LINES {
+                lines.push(text.to_string());
+            } else {
+                last = Some(known.unwrap_or_else(|| sha256_of(&format!("{}\n{text}", last.as_deref().unwrap_or_default())).into()));
+            }
+            self.setup[at] = Line::Told { text, running: last.clone() };
+        }
+        lines.extend(last.map(|hash| format!("sha256({hash})")));
         let size: usize = lines.iter().map(String::len).sum();
-        self.spent |= self.scope.spend(size / 16 + 1).is_none();
+        self.spent |= self.scope.spend((size + self.setup.len()) / 16 + 1).is_none();
         lines
     }
 
@@ -125,18 +136,14 @@ impl<'a> Teller<'_, '_, 'a> {
         }
         match stmt {
             Stmt::Assert(assert) => self.assert(assert),
-            Stmt::Expr(e) => self.expression(&e.value),
-            Stmt::Assign(a) => {
-                if let [Expr::Name(name)] = a.targets.as_slice() {
-                    self.bind(name.id.as_str(), &a.value);
-                } else {
-                    let targets: Vec<String> = a.targets.iter().map(|t| self.text(t)).collect();
-                    self.push(Some(format!("{} = {}", targets.join(" = "), self.text(&a.value))));
-                }
-            }
+            Stmt::Expr(e) => self.expression(&e.value, stmt),
+            Stmt::Assign(a) => match a.targets.as_slice() {
+                [Expr::Name(name)] if self.bind(name.id.as_str(), &a.value) => {}
+                _ => self.setup.push(Line::Stmt(stmt)),
+            },
             Stmt::AnnAssign(a) => match (&*a.target, &a.value) {
-                (Expr::Name(name), Some(value)) => self.bind(name.id.as_str(), value),
-                _ => self.push(Some(self.plain(stmt))),
+                (Expr::Name(name), Some(value)) if self.bind(name.id.as_str(), value) => {}
+                _ => self.setup.push(Line::Stmt(stmt)),
             },
             Stmt::Pass(_) | Stmt::Import(_) | Stmt::ImportFrom(_) => {}
             Stmt::If(_)
@@ -148,10 +155,26 @@ impl<'a> Teller<'_, '_, 'a> {
             | Stmt::FunctionDef(_)
             | Stmt::ClassDef(_) => {
                 self.compound(stmt);
-                let after = (!is_check_only(stmt)).then(|| self.plain(stmt));
-                self.push(after);
+                if !is_check_only(stmt) {
+                    self.setup.push(Line::Whole(stmt));
+                }
             }
-            other => self.push(Some(self.plain(other))),
+            other => self.setup.push(Line::Whole(other)),
+        }
+    }
+
+    /// A simple statement as set-up.
+    fn simple(&self, stmt: &Stmt) -> String {
+        match stmt {
+            Stmt::Expr(e) => self.text(&e.value),
+            Stmt::Assign(a) => {
+                let single = matches!(a.targets.as_slice(), [Expr::Name(_)]);
+                let none = Locals::default();
+                let targets: Vec<String> =
+                    a.targets.iter().map(|t| told(t, self.scope, if single { &none } else { &self.locals })).collect();
+                format!("{} = {}", targets.join(" = "), self.text(&a.value))
+            }
+            other => self.plain(other),
         }
     }
 
@@ -182,7 +205,7 @@ impl<'a> Teller<'_, '_, 'a> {
 
     /// A function or class inside: its own names hide the outer ones.
     fn inner(&mut self, unreached: bool, head: String, stmts: &'a [Stmt]) {
-        let hidden = layer(stmts);
+        let hidden = layer(stmts, self.scope.names.file);
         let outer = self.locals.clone();
         self.locals.retain(|name, _| !hidden.contains_key(name));
         self.reached(unreached, Some(head), stmts);
@@ -269,15 +292,18 @@ impl<'a> Teller<'_, '_, 'a> {
     }
 
     /// A name bound once stands for its value from here on; any other binding is set-up.
-    fn bind(&mut self, name: &'a str, value: &'a Expr) {
-        let text = self.text(value);
+    fn bind(&mut self, name: &'a str, value: &'a Expr) -> bool {
         let once = matches!(self.own.get(name), Some(Bound::Once(bound)) if std::ptr::eq(*bound, value))
             && !(oracles::is_container(value) && self.filled.contains(name));
-        if once && text.len() <= LINE && !self.locals.contains_key(name) {
-            self.locals.insert(name, Local::new(text, value));
-        } else {
-            self.push(Some(format!("{name} = {text}")));
+        if !once || self.locals.contains_key(name) {
+            return false;
         }
+        let text = self.text(value);
+        let short = text.len() <= LINE;
+        if short {
+            self.locals.insert(name, Local::new(text, value));
+        }
+        short
     }
 
     fn assert(&mut self, assert: &'a StmtAssert) {
@@ -295,11 +321,11 @@ impl<'a> Teller<'_, '_, 'a> {
         }
     }
 
-    fn expression(&mut self, value: &'a Expr) {
+    fn expression(&mut self, value: &'a Expr, stmt: &'a Stmt) {
         let awaited = if let Expr::Await(a) = value { &a.value } else { value };
         let Expr::Call(call) = awaited else {
             if !value.is_literal_expr() {
-                self.push(Some(self.text(value)));
+                self.setup.push(Line::Stmt(stmt));
             }
             return;
         };
@@ -325,7 +351,7 @@ impl<'a> Teller<'_, '_, 'a> {
         }
         let helper = self.helper(call);
         if helper.is_none() || !is_check(&call.func) {
-            self.push(Some(self.text(value)));
+            self.setup.push(Line::Stmt(stmt));
         }
         self.told.calls.extend(helper.filter(|_| !self.unreached));
     }
@@ -380,6 +406,10 @@ fn conjuncts(test: &Expr) -> Vec<&Expr> {
         Expr::BoolOp(b) if b.op == BoolOp::And => b.values.iter().flat_map(conjuncts).collect(),
         other => vec![other],
     }
+}
+
+fn clipped(text: String) -> Rc<str> {
+    if text.len() > LINE { format!("sha256({})", sha256_of(&text)).into() } else { text.into() }
 }
 
 /// Whether a statement only checks: it changes nothing for what follows.

@@ -110,8 +110,8 @@ impl<'a> Collector<'_, 'a> {
     }
 
     fn class(&mut self, def: &'a StmtClassDef, outer: Option<usize>, scope: &Scope<'_, 'a>) {
-        let own = layer(&def.body);
-        let inner = scope.inside(&own);
+        let own = layer(&def.body, self.names.file);
+        let inner = scope.inside_class(&own);
         let mut domain = Domain::default();
         def.decorator_list.iter().for_each(|d| mark(&d.expression, scope, &mut domain));
         if let Some(Bound::Once(value)) = own.get("pytestmark") {
@@ -174,7 +174,7 @@ impl<'a> Collector<'_, 'a> {
         if told_by_machine {
             return;
         }
-        let own = own_layer(def);
+        let own = own_layer(def, self.names.file);
         let inner = scope.inside(&own);
         if is_fixture {
             let everywhere = found.effort.everywhere;

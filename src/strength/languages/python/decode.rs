@@ -1,5 +1,7 @@
 //! Owns the way from bytes to text: byte order mark, PEP 263 cookie, line ends.
 
+use std::borrow::Cow;
+
 use crate::strength::languages::Unreadable;
 
 /// Largest file that is read, in bytes.
@@ -13,28 +15,30 @@ enum Encoding {
 }
 
 /// The text, with every line end as `\n`.
-pub(super) fn text(bytes: &[u8]) -> Result<String, Unreadable> {
+pub(super) fn text(bytes: &[u8]) -> Result<Cow<'_, str>, Unreadable> {
     if bytes.len() > SIZE_CAP {
         return Err(refused(bytes, 0, format!("the file has {} bytes, more than the {SIZE_CAP} that are read", bytes.len())));
     }
-    if let Some(at) = bytes.iter().position(|b| *b == 0) {
+    if bytes.contains(&0) {
+        let at = bytes.iter().position(|b| *b == 0).unwrap_or_default();
         return Err(refused(bytes, at, "source code cannot contain null bytes".to_owned()));
     }
     let (marked, body) = bytes.strip_prefix(b"\xef\xbb\xbf").map_or((false, bytes), |body| (true, body));
     let encoding = encoding(body, marked)?;
     let text = match encoding {
-        Encoding::Latin1 => body.iter().map(|b| char::from(*b)).collect(),
-        Encoding::Utf8 => std::str::from_utf8(body)
-            .map_err(|e| refused(body, e.valid_up_to(), "not UTF-8, and no encoding is declared that says otherwise".to_owned()))?
-            .to_owned(),
+        Encoding::Latin1 => Cow::Owned(body.iter().map(|b| char::from(*b)).collect()),
+        Encoding::Utf8 => Cow::Borrowed(
+            std::str::from_utf8(body)
+                .map_err(|e| refused(body, e.valid_up_to(), "not UTF-8, and no encoding is declared that says otherwise".to_owned()))?,
+        ),
         Encoding::Ascii => {
             if let Some(at) = body.iter().position(|b| !b.is_ascii()) {
                 return Err(refused(body, at, "a byte outside the declared ASCII".to_owned()));
             }
-            String::from_utf8_lossy(body).into_owned()
+            String::from_utf8_lossy(body)
         }
     };
-    Ok(if body.contains(&b'\r') { text.replace("\r\n", "\n").replace('\r', "\n") } else { text })
+    Ok(if body.contains(&b'\r') { Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n")) } else { text })
 }
 
 fn refused(bytes: &[u8], at: usize, says: String) -> Unreadable {
@@ -58,14 +62,12 @@ fn encoding(body: &[u8], marked: bool) -> Result<Encoding, Unreadable> {
     }
     let found = cookie(first).map(|c| (1, c)).or_else(|| if is_blank(first) { Some((2, cookie(second)?)) } else { None });
     let Some((line, cookie)) = found else { return Ok(Encoding::Utf8) };
-    let known =
-        known(&cookie).ok_or_else(|| Unreadable { line, says: format!("the declared encoding {} is not read", cookie.escape_debug()) })?;
     // Beside the mark CPython takes no other spelling: `utf8` is refused there, and read without the mark.
-    let plain = cookie.to_ascii_lowercase().replace('_', "-");
-    if marked && plain != "utf-8" && !plain.starts_with("utf-8-") {
+    let name = cookie.to_ascii_lowercase().replace('_', "-");
+    if marked && name != "utf-8" && !name.starts_with("utf-8-") {
         return Err(Unreadable { line, says: format!("the file starts with a UTF-8 mark and declares {}", cookie.escape_debug()) });
     }
-    Ok(known)
+    known(&name).ok_or_else(|| Unreadable { line, says: format!("the declared encoding {} is not read", cookie.escape_debug()) })
 }
 
 fn is_blank(line: &[u8]) -> bool {
@@ -90,18 +92,13 @@ fn cookie(line: &[u8]) -> Option<String> {
     None
 }
 
-fn known(cookie: &str) -> Option<Encoding> {
-    let name = cookie.to_ascii_lowercase().replace('_', "-");
-    let utf8 = matches!(name.as_str(), "utf-8" | "utf8" | "u8" | "utf" | "utf8-ucs2" | "utf8-ucs4" | "utf-8-sig" | "cp65001");
+/// The encoding of a name in lower case with dashes.
+fn known(name: &str) -> Option<Encoding> {
+    let utf8 = matches!(name, "utf-8" | "utf8" | "u8" | "utf" | "utf8-ucs2" | "utf8-ucs4" | "utf-8-sig" | "cp65001");
     let latin = ["latin-1", "iso-8859-1", "iso-latin-1"].iter().any(|n| name == *n || name.starts_with(&format!("{n}-")))
-        || matches!(
-            name.as_str(),
-            "latin1" | "latin" | "l1" | "8859" | "cp819" | "iso8859-1" | "iso8859" | "iso-ir-100" | "ibm819" | "csisolatin1"
-        );
-    let ascii = matches!(
-        name.as_str(),
-        "ascii" | "us-ascii" | "646" | "ansi-x3.4-1968" | "cp367" | "iso646-us" | "iso-646.irv-1991" | "us" | "ibm367"
-    );
+        || matches!(name, "latin1" | "latin" | "l1" | "8859" | "cp819" | "iso8859-1" | "iso8859" | "iso-ir-100" | "ibm819" | "csisolatin1");
+    let ascii =
+        matches!(name, "ascii" | "us-ascii" | "646" | "ansi-x3.4-1968" | "cp367" | "iso646-us" | "iso-646.irv-1991" | "us" | "ibm367");
     if utf8 || name.starts_with("utf-8-") {
         Some(Encoding::Utf8)
     } else if latin {

@@ -73,7 +73,7 @@ fn pytestmark(layer: &Layer<'_>, scope: &Scope<'_, '_>, effort: &mut Effort) {
 /// What runs before each test: its skips skip the tests.
 fn set_up(layer: &Layer<'_>, name: &str, scope: &Scope<'_, '_>, effort: &mut Effort) {
     let Some(Bound::Function(def)) = layer.get(name) else { return };
-    let own = own_layer(def);
+    let own = own_layer(def, scope.names.file);
     let inner = scope.inside(&own);
     let mut before = Effort::default();
     reducers::of_body(&def.body, &BTreeSet::new(), &inner, &mut before);
@@ -83,7 +83,7 @@ fn set_up(layer: &Layer<'_>, name: &str, scope: &Scope<'_, '_>, effort: &mut Eff
 
 /// Of a rule or other method of a state machine: what it drops is told with its name.
 pub(super) fn of_method(def: &StmtFunctionDef, scope: &Scope<'_, '_>, effort: &mut Effort) {
-    let own = own_layer(def);
+    let own = own_layer(def, scope.names.file);
     let inner = scope.inside(&own);
     let mut method = Effort::default();
     reducers::of_body(&def.body, &BTreeSet::new(), &inner, &mut method);

@@ -53,7 +53,7 @@ fn follow<'s, 'a>(def: &'a StmtClassDef, scope: &Scope<'s, 'a>, chain: &mut Vec<
     if chain.len() >= BASES || chain.iter().any(|(known, _)| std::ptr::eq(*known, def)) {
         return false;
     }
-    chain.push((def, scope.clone()));
+    chain.push((def, *scope));
     let mut machine = false;
     for base in def.bases() {
         let class = if is_test_case(base) { base.as_attribute_expr().map_or(base, |a| &a.value) } else { base };
@@ -72,8 +72,8 @@ fn facts(chain: &[(&StmtClassDef, Scope<'_, '_>)], file: &File<'_>) -> Function 
     let mut effort = Effort::default();
     let mut checks = 0;
     for (def, scope) in chain {
-        let own = layer(&def.body);
-        let inner = scope.inside(&own);
+        let own = layer(&def.body, file);
+        let inner = scope.inside_class(&own);
         let body = Body::read(&def.body);
         checks += body.checks;
         assertions.extend(
@@ -109,7 +109,7 @@ fn rules(method: &StmtFunctionDef, scope: &Scope<'_, '_>, domain: &mut Domain) {
             domain.arguments.push(Argument { name: format!("{}.{argument}", method.name), strategy: strategy(&keyword.value, scope) });
         }
     }
-    let own = own_layer(method);
+    let own = own_layer(method, scope.names.file);
     let inner = scope.inside(&own);
     let body = Body::read(&method.body);
     let draws = body.draws.iter().filter(|(of, _)| *of == "data").take(64).enumerate();

@@ -26,11 +26,13 @@ mod strategies;
 mod text;
 mod write;
 
-use ruff_python_ast::Stmt;
-use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+use ruff_python_ast::{Mod, Stmt};
+use ruff_python_parser::{Mode, ParseOptions, Parsed, parse_unchecked};
+use ruff_text_size::TextSize;
 
 use crate::strength::languages::Unreadable;
 use crate::strength::languages::facts::Module;
+use crate::strength::languages::python::depth::TooDeep;
 use crate::strength::languages::python::names::Names;
 use crate::strength::languages::python::text::File;
 
@@ -39,6 +41,9 @@ const SHALLOW: usize = 150;
 /// Stack for one more level of a tree, and the least that is asked for.
 const LEVEL: usize = 24 << 10;
 const LEAST: usize = 8 << 20;
+
+/// A file of at most so many bytes cannot make the parser nest so deep that its memory matters.
+const SMALL: usize = 8 << 10;
 
 /// Reads one file.
 ///
@@ -61,15 +66,31 @@ pub(super) fn senses(bytes: &[u8]) -> Result<Vec<sensing::Sense>, Unreadable> {
 /// Reads a tree on a stack that is deep enough for it.
 fn parsed<T: Default>(bytes: &[u8], read: impl Fn(&File<'_>, &[Stmt]) -> T) -> Result<T, Unreadable> {
     let source = decode::text(bytes)?;
-    let depth = depth::bound(&source)?;
-    if depth <= SHALLOW {
-        return with_tree(&source, read);
+    if source.len() > SMALL {
+        depth::guess(source.as_bytes()).map_err(|deep| too_deep(&source, &deep))?;
     }
-    stacker::grow(LEAST + depth * LEVEL, || with_tree(&source, read))
+    let parsed = parse_unchecked(&source, ParseOptions::from(Mode::Module));
+    match depth::bound(parsed.tokens()) {
+        Ok(depth) if depth <= SHALLOW => with_tree(&source, parsed, read),
+        Ok(depth) => stacker::grow(LEAST + depth * LEVEL, || with_tree(&source, parsed, read)),
+        Err(deep) => {
+            // Dropping a tree recurses as deep as it is.
+            let size = LEAST + parsed.tokens().len() * DROP;
+            stacker::grow(size, || drop(parsed));
+            Err(too_deep(&source, &deep))
+        }
+    }
 }
 
-fn with_tree<T: Default>(source: &str, read: impl Fn(&File<'_>, &[Stmt]) -> T) -> Result<T, Unreadable> {
-    let parsed = parse_unchecked(source, ParseOptions::from(Mode::Module));
+/// Stack that dropping takes for one token, at most.
+const DROP: usize = 1 << 10;
+
+fn too_deep(source: &str, deep: &TooDeep) -> Unreadable {
+    let at = TextSize::try_from(deep.offset).unwrap_or_default();
+    Unreadable { line: File::new(source, &[]).line(at), says: deep.says.to_owned() }
+}
+
+fn with_tree<T: Default>(source: &str, parsed: Parsed<Mod>, read: impl Fn(&File<'_>, &[Stmt]) -> T) -> Result<T, Unreadable> {
     if let Some(error) = parsed.errors().iter().min_by_key(|e| e.location.start()) {
         let file = File::new(source, &[]);
         return Err(Unreadable { line: file.line(error.location.start()), says: error.error.to_string() });

@@ -4,12 +4,14 @@ mod binder;
 mod changes;
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use ruff_python_ast::token::TokenKind;
 use ruff_python_ast::visitor::Visitor as _;
 use ruff_python_ast::{Expr, Stmt, StmtClassDef, StmtFunctionDef};
 use ruff_text_size::{Ranged, TextRange};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::strength::languages::python::names::binder::Binder;
 pub(super) use crate::strength::languages::python::names::binder::layer;
@@ -30,7 +32,7 @@ pub(super) enum Bound<'a> {
 }
 
 /// The names of one scope.
-pub(super) type Layer<'a> = HashMap<&'a str, Bound<'a>>;
+pub(super) type Layer<'a> = FxHashMap<&'a str, Bound<'a>>;
 
 /// Work that folding and writing may do over one file: a hostile file cannot make them run away.
 const BUDGET: usize = 4_000_000;
@@ -41,16 +43,18 @@ const CHAIN: u32 = 48;
 pub(super) struct Names<'a> {
     /// The file's text and tokens.
     pub(super) file: &'a File<'a>,
-    imports: HashMap<&'a str, Option<String>>,
+    imports: FxHashMap<&'a str, Option<String>>,
     stars: Vec<String>,
     /// Names of the module itself.
     pub(super) top: Layer<'a>,
-    mutated: HashSet<&'a str>,
+    mutated: FxHashSet<&'a str>,
     /// Where each of the module's names is bound or changed.
-    places: HashMap<&'a str, Vec<TextRange>>,
+    places: FxHashMap<&'a str, Vec<TextRange>>,
     budget: Cell<usize>,
     chain: Cell<u32>,
     open: RefCell<Vec<String>>,
+    /// What the module's names were told as.
+    told: RefCell<FxHashMap<String, Rc<str>>>,
 }
 
 impl<'a> Names<'a> {
@@ -58,16 +62,17 @@ impl<'a> Names<'a> {
     pub(super) fn read(file: &'a File<'a>, body: &'a [Stmt]) -> Self {
         let mut names = Names {
             file,
-            imports: HashMap::new(),
+            imports: FxHashMap::default(),
             stars: Vec::new(),
-            top: Layer::new(),
-            mutated: HashSet::new(),
-            places: HashMap::new(),
+            top: Layer::default(),
+            mutated: FxHashSet::default(),
+            places: FxHashMap::default(),
             budget: Cell::new(BUDGET),
             chain: Cell::new(0),
             open: RefCell::new(Vec::new()),
+            told: RefCell::default(),
         };
-        let mut binder = Binder::default();
+        let mut binder = Binder { walrus: file.has_walrus, ..Binder::default() };
         for stmt in body {
             binder.at = Some(stmt.range());
             binder.visit_stmt(stmt);
@@ -146,7 +151,7 @@ impl<'a> Names<'a> {
 
     /// The module's own scope.
     pub(super) fn scope(&self) -> Scope<'_, 'a> {
-        Scope { names: self, layers: Vec::new() }
+        Scope { names: self, layer: None, outer: None, is_class: false }
     }
 
     /// Every imported name and where it comes from.
@@ -155,20 +160,35 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The names that an expression sees: the module's, and those of the blocks around it, innermost last.
-#[derive(Clone)]
+/// The names that an expression sees: the module's, and those of the blocks around it.
+#[derive(Clone, Copy)]
 pub(super) struct Scope<'s, 'a> {
     /// The file.
     pub(super) names: &'s Names<'a>,
-    layers: Vec<&'s Layer<'a>>,
+    layer: Option<&'s Layer<'a>>,
+    outer: Option<&'s Scope<'s, 'a>>,
+    is_class: bool,
 }
 
 impl<'s, 'a> Scope<'s, 'a> {
-    /// A scope inside this one.
-    pub(super) fn inside(&self, layer: &'s Layer<'a>) -> Self {
-        let mut layers = self.layers.clone();
-        layers.push(layer);
-        Scope { names: self.names, layers }
+    /// The scope of a function's body inside this one.
+    pub(super) fn inside(&'s self, layer: &'s Layer<'a>) -> Self {
+        Scope { names: self.names, layer: Some(layer), outer: Some(self), is_class: false }
+    }
+
+    /// The scope of a class's body inside this one.
+    pub(super) fn inside_class(&'s self, layer: &'s Layer<'a>) -> Self {
+        Scope { is_class: true, ..self.inside(layer) }
+    }
+
+    /// This scope and those around it, innermost first, the module's not among them.
+    fn outward(&self) -> impl Iterator<Item = (&'s Layer<'a>, Scope<'s, 'a>)> + use<'s, 'a> {
+        let mut next = Some(*self);
+        std::iter::from_fn(move || {
+            let scope = next?;
+            next = scope.outer.copied();
+            Some((scope.layer?, scope))
+        })
     }
 
     /// Takes from the file's budget; `None` when it is spent.
@@ -178,14 +198,20 @@ impl<'s, 'a> Scope<'s, 'a> {
         Some(())
     }
 
-    /// What a name is bound to, and the scope that binds it.
+    /// What a name is bound to, and the scope that binds it. A function's body does not see the names of a class around it.
     pub(super) fn lookup(&self, name: &str) -> Option<(Bound<'a>, Scope<'s, 'a>)> {
-        for depth in (0..self.layers.len()).rev() {
-            if let Some(bound) = self.layers[depth].get(name) {
-                return Some((*bound, Scope { names: self.names, layers: self.layers[..=depth].to_vec() }));
+        let mut in_function = false;
+        for (layer, scope) in self.outward() {
+            if let Some(bound) = layer.get(name).filter(|_| !(in_function && scope.is_class)) {
+                return Some((*bound, scope));
             }
+            in_function |= !scope.is_class;
         }
         self.names.top.get(name).map(|bound| (*bound, self.names.scope()))
+    }
+
+    fn is_local(&self, name: &str) -> bool {
+        self.outward().any(|(layer, _)| layer.contains_key(name))
     }
 
     /// Goes to what a name (or `self.NAME`, `Class.NAME`) is bound to, when one assignment binds it and nothing changes it.
@@ -225,10 +251,11 @@ impl<'s, 'a> Scope<'s, 'a> {
     fn attribute(&self, of: &Expr, name: &str) -> Option<(Bound<'a>, Scope<'s, 'a>)> {
         let of = of.as_name_expr()?.id.as_str();
         if matches!(of, "self" | "cls") {
-            return self.layers.iter().find_map(|layer| layer.get(name)).map(|bound| (*bound, self.clone()));
+            let (layer, scope) = self.outward().find(|(_, scope)| scope.is_class)?;
+            return layer.get(name).map(|bound| (*bound, scope));
         }
         let (Bound::Class(class), scope) = self.lookup(of)? else { return None };
-        layer(&class.body).get(name).map(|bound| (*bound, scope))
+        layer(&class.body, self.names.file).get(name).map(|bound| (*bound, scope))
     }
 
     /// A dotted name with import aliases resolved; `None` for anything else, and for a name that could be several things.
@@ -245,9 +272,25 @@ impl<'s, 'a> Scope<'s, 'a> {
         }
     }
 
+    /// How a name is told in canonical source: the value of a constant, else the name with its import alias resolved.
+    pub(super) fn told(&self, expr: &Expr, name: &str, value: impl Fn(&Expr, &Scope<'_, '_>) -> Option<String>) -> Rc<str> {
+        if self.is_local(name) {
+            let constant = self.enter(expr, |bound, scope| value(bound, scope)).flatten();
+            return constant.unwrap_or_else(|| self.resolved(name)).into();
+        }
+        if let Some(told) = self.names.told.borrow().get(name) {
+            return told.clone();
+        }
+        let top = self.names.scope();
+        let constant = top.enter(expr, |bound, scope| value(bound, scope)).flatten();
+        let told: Rc<str> = constant.unwrap_or_else(|| top.resolved(name)).into();
+        self.names.told.borrow_mut().insert(name.to_owned(), told.clone());
+        told
+    }
+
     /// A name with its import alias resolved, `mark = pytest.mark` followed too.
     pub(super) fn resolved(&self, name: &str) -> String {
-        let local = self.layers.iter().any(|layer| layer.contains_key(name));
+        let local = self.is_local(name);
         let top = self.names.top.get(name);
         match self.names.imports.get(name) {
             Some(from) if !local && top.is_none() => return from.clone().unwrap_or_else(|| name.to_owned()),
@@ -275,51 +318,8 @@ impl<'s, 'a> Scope<'s, 'a> {
 }
 
 fn is_builtin(name: &str) -> bool {
-    const BUILTINS: [&str; 44] = [
-        "range",
-        "list",
-        "tuple",
-        "set",
-        "dict",
-        "frozenset",
-        "len",
-        "int",
-        "str",
-        "bytes",
-        "bool",
-        "float",
-        "complex",
-        "zip",
-        "map",
-        "filter",
-        "sorted",
-        "reversed",
-        "enumerate",
-        "min",
-        "max",
-        "sum",
-        "abs",
-        "round",
-        "repr",
-        "print",
-        "open",
-        "isinstance",
-        "issubclass",
-        "type",
-        "object",
-        "any",
-        "all",
-        "iter",
-        "next",
-        "hash",
-        "id",
-        "ord",
-        "chr",
-        "callable",
-        "getattr",
-        "hasattr",
-        "super",
-        "vars",
-    ];
-    BUILTINS.contains(&name) || name.starts_with("__") || name.ends_with("Error") || name.ends_with("Exception")
+    const BUILTINS: &str = " range list tuple set dict frozenset len int str bytes bool float complex zip map filter sorted reversed enumerate min max \
+        sum abs round repr print open isinstance issubclass type object any all iter next hash id ord chr callable getattr hasattr super vars ";
+    let known = BUILTINS.split_ascii_whitespace().any(|builtin| builtin == name);
+    known || name.starts_with("__") || name.ends_with("Error") || name.ends_with("Exception")
 }

@@ -1,8 +1,9 @@
 //! Owns texts that could name a file: literals, literal joins, and places told from `__file__`.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use ruff_python_ast::{Expr, ExprCall, Operator};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::strength::languages::facts::HERE;
 use crate::strength::languages::python::body::Body;
@@ -73,27 +74,32 @@ fn is_plausible(text: &str) -> bool {
 /// What each function and constant of a file names, itself and by what it uses.
 pub(super) struct Named<'n, 'a> {
     names: &'n Names<'a>,
-    own: HashMap<&'a str, (BTreeSet<String>, Vec<&'a str>)>,
+    own: FxHashMap<&'a str, (BTreeSet<String>, Vec<&'a str>)>,
 }
 
 impl<'n, 'a> Named<'n, 'a> {
     pub(super) fn new(names: &'n Names<'a>) -> Self {
-        Named { names, own: HashMap::new() }
+        Named { names, own: FxHashMap::default() }
     }
 
     /// Files named by a body, by the module's constants that it reads, and by the module's functions that it uses.
     pub(super) fn of(&mut self, body: &Body<'a>, parameters: &[String], scope: &Scope<'_, 'a>) -> BTreeSet<String> {
         let mut found = texts(body, scope);
-        let mut open: Vec<&'a str> = body.names.clone();
-        open.extend(parameters.iter().filter_map(|p| self.names.top.get_key_value(p.as_str()).map(|(name, _)| *name)));
-        let mut seen: BTreeSet<&'a str> = BTreeSet::new();
+        let top = &self.names.top;
+        let known = |name: &str| {
+            top.get_key_value(name).filter(|(_, bound)| matches!(bound, Bound::Once(_) | Bound::Function(_))).map(|(name, _)| *name)
+        };
+        let mut seen: FxHashSet<&'a str> =
+            body.names.iter().copied().chain(parameters.iter().map(String::as_str)).filter_map(known).collect();
+        let mut open: Vec<&'a str> = seen.iter().copied().collect();
         while let Some(name) = open.pop() {
-            if !seen.insert(name) || found.len() > MOST || scope.spend(1).is_none() {
-                continue;
+            if found.len() > MOST || scope.spend(1).is_none() {
+                break;
             }
             let (texts, uses) = self.behind(name);
             found.extend(texts.iter().cloned());
-            open.extend(uses);
+            let uses: Vec<&'a str> = uses.clone();
+            open.extend(uses.into_iter().filter_map(known).filter(|name| seen.insert(name)));
         }
         found.into_iter().take(MOST).collect()
     }

@@ -12,6 +12,7 @@ use crate::strength::domain::{Argument, Domain, Strategy};
 use crate::strength::languages::python::cases::cases;
 use crate::strength::languages::python::literal::{Value, float, fold};
 use crate::strength::languages::python::names::{Bound, Layer, Scope, layer};
+use crate::strength::languages::python::text::File;
 use crate::strength::languages::python::write::{canonical, opaque};
 
 const HOUSE: &str = "hypothesis.strategies.";
@@ -224,7 +225,7 @@ pub(super) fn made_by(def: &StmtFunctionDef, home: &Scope<'_, '_>) -> Option<Str
     if finder.found.len() + finder.chains.len() > DRAWS || home.spend(home.names.file.tokens(def.range).len()).is_none() {
         return None;
     }
-    let own = own_layer(def);
+    let own = own_layer(def, home.names.file);
     let scope = home.inside(&own);
     home.names.open(name);
     let label = if composite { "draw" } else { "return" };
@@ -246,8 +247,8 @@ pub(super) fn statements(body: &[Stmt]) -> impl Iterator<Item = &Stmt> {
 }
 
 /// A function's own names: parameters have no single value.
-pub(super) fn own_layer(def: &StmtFunctionDef) -> Layer<'_> {
-    let mut own = layer(&def.body);
+pub(super) fn own_layer<'a>(def: &'a StmtFunctionDef, file: &File<'_>) -> Layer<'a> {
+    let mut own = layer(&def.body, file);
     for parameter in &*def.parameters {
         own.insert(parameter.name().as_str(), Bound::Many);
     }
@@ -262,7 +263,7 @@ pub(super) fn is_composite(def: &StmtFunctionDef, scope: &Scope<'_, '_>) -> bool
 pub(super) fn returns_strategy(def: &StmtFunctionDef, home: &Scope<'_, '_>) -> bool {
     let mut finder = Finder::new(None);
     def.body.iter().for_each(|s| finder.visit_stmt(s));
-    let own = own_layer(def);
+    let own = own_layer(def, home.names.file);
     let scope = home.inside(&own);
     let house = |e: &Expr| match e {
         Expr::Call(call) => scope.dotted(&call.func).is_some_and(|name| name.starts_with(HOUSE)),

@@ -1,11 +1,9 @@
 //! Owns the text of a file as tokens: lines, canonical token text, and hashes of it.
 
-use std::fmt::Write as _;
 
 use ruff_python_ast::Stmt;
 use ruff_python_ast::token::{Token, TokenKind};
 use ruff_text_size::{Ranged as _, TextRange, TextSize};
-use sha2::{Digest as _, Sha256};
 
 use crate::digest;
 use crate::strength::languages::python::noise::noise;
@@ -15,6 +13,8 @@ pub(super) struct File<'a> {
     source: &'a str,
     tokens: &'a [Token],
     starts: Vec<u32>,
+    /// Whether `:=` stands anywhere.
+    pub(super) has_walrus: bool,
     /// Where tokens start that say nothing, sorted.
     noise: Vec<TextSize>,
 }
@@ -22,9 +22,8 @@ pub(super) struct File<'a> {
 impl<'a> File<'a> {
     /// Finds the lines.
     pub(super) fn new(source: &'a str, tokens: &'a [Token]) -> Self {
-        let ends = source.bytes().enumerate().filter(|(_, b)| *b == b'\n');
-        let starts = ends.map(|(at, _)| u32::try_from(at).unwrap_or(u32::MAX)).collect();
-        File { source, tokens, starts, noise: Vec::new() }
+        let starts = source.match_indices('\n').map(|(at, _)| u32::try_from(at).unwrap_or(u32::MAX)).collect();
+        File { source, tokens, starts, has_walrus: source.contains(":="), noise: Vec::new() }
     }
 
     /// The same file, with what its statements tell of tokens that say nothing.
@@ -65,14 +64,14 @@ impl<'a> File<'a> {
 
     /// SHA-256 of the canonical text of several ranges.
     pub(super) fn sha256(&self, ranges: &[TextRange], holes: &[TextRange]) -> String {
-        let mut hasher = Sha256::new();
+        let mut text: Vec<u8> = Vec::with_capacity(ranges.iter().map(|r| r.len().to_usize()).sum());
         for range in ranges {
-            self.feed(*range, holes, &mut |text| {
-                hasher.update(text.as_bytes());
-                hasher.update(b"\0");
+            self.feed(*range, holes, &mut |part| {
+                text.extend_from_slice(part.as_bytes());
+                text.push(0);
             });
         }
-        hex(&hasher.finalize())
+        digest::sha256_hex(&text)
     }
 
     /// SHA-256 of the file as it stands.
@@ -80,7 +79,7 @@ impl<'a> File<'a> {
         digest::sha256_hex(self.source.as_bytes())
     }
 
-    fn feed(&self, range: TextRange, holes: &[TextRange], each: &mut dyn FnMut(&str)) {
+    fn feed(&self, range: TextRange, holes: &[TextRange], each: &mut impl FnMut(&str)) {
         let tokens = self.tokens(range);
         let mut inside = None;
         for (at, token) in tokens.iter().enumerate() {
@@ -101,7 +100,7 @@ impl<'a> File<'a> {
                 TokenKind::Indent => each("{"),
                 TokenKind::Dedent => each("}"),
                 TokenKind::Comma if closes(tokens.get(at + 1..).unwrap_or_default()) => {}
-                TokenKind::String => each(&unprefixed(self.of(token))),
+                TokenKind::String => unprefixed(self.of(token), each),
                 _ => each(self.of(token)),
             }
         }
@@ -115,18 +114,14 @@ fn closes(rest: &[Token]) -> bool {
 }
 
 /// `u'a'` and `"a"` as `'a'`, where nothing inside minds.
-fn unprefixed(text: &str) -> String {
+fn unprefixed(text: &str, each: &mut impl FnMut(&str)) {
     let bare = text.strip_prefix(['u', 'U']).unwrap_or(text);
     let plain = bare.len() >= 2 && bare.starts_with('"') && !bare.starts_with("\"\"\"") && !bare.contains(['\'', '\\']);
-    if plain { format!("'{}'", &bare[1..bare.len() - 1]) } else { bare.to_owned() }
-}
-
-/// Lower-case hex.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    if plain {
+        each(&format!("'{}'", &bare[1..bare.len() - 1]));
+    } else {
+        each(bare);
+    }
 }
 
 /// SHA-256 of text.

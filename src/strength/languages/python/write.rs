@@ -3,18 +3,20 @@
 mod displays;
 mod order;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use ruff_python_ast::{Arguments, BoolOp, Comprehension, Expr, Operator, Parameters, UnaryOp};
 
+use rustc_hash::FxHashMap;
+
 use crate::strength::languages::python::literal::fold;
-use crate::strength::languages::python::names::{Bound, Scope};
+use crate::strength::languages::python::names::Scope;
 use crate::strength::languages::python::write::order::{ATOM, AWAIT, OR, TERNARY, Tightness, UNARY, comparison, operator, tightness};
 pub(super) use crate::strength::languages::python::write::order::{COMPARE, LAMBDA, LOOSEST, NOT};
 
 /// Texts that stand for a function's local names.
-pub(super) type Locals<'a> = HashMap<&'a str, Local>;
+pub(super) type Locals<'a> = FxHashMap<&'a str, Local>;
 
 /// The text of a value, and how tightly it binds.
 #[derive(Clone)]
@@ -58,7 +60,8 @@ pub(super) struct Writer<'w, 's, 'a> {
     locals: Option<&'w Locals<'a>>,
     renamed: Vec<(&'w str, String)>,
     out: String,
-    used: BTreeSet<String>,
+    /// Names of this file that are written as names, when they are asked for.
+    used: Option<BTreeSet<String>>,
 }
 
 /// The canonical source of an expression, aliases resolved and constants put in.
@@ -91,7 +94,9 @@ pub(super) fn plain(expr: &Expr, scope: &Scope<'_, '_>) -> String {
 /// The canonical source of what cannot be read as a value, with a fingerprint of the definitions of this file behind it:
 /// a change there is a change of it.
 pub(super) fn opaque(expr: &Expr, scope: &Scope<'_, '_>) -> String {
-    let (text, used) = written(expr, LOOSEST, Writer::new(scope, true));
+    let mut writer = Writer::new(scope, true);
+    writer.used = Some(BTreeSet::new());
+    let (text, used) = written(expr, LOOSEST, writer);
     match scope.names.fingerprint(&used) {
         Some(print) => format!("{text}  # {print}"),
         None => text,
@@ -102,12 +107,12 @@ fn written<'w>(expr: &'w Expr, around: Tightness, mut writer: Writer<'w, '_, '_>
     writer.expr(expr, around);
     let text = writer.out;
     let text = if text.len() <= CAP { text } else { format!("sha256({})", crate::digest::sha256_hex(text.as_bytes())) };
-    (text, writer.used)
+    (text, writer.used.unwrap_or_default())
 }
 
 impl<'w, 's, 'a> Writer<'w, 's, 'a> {
     fn new(scope: &'w Scope<'s, 'a>, resolve: bool) -> Self {
-        Writer { scope, resolve, locals: None, renamed: Vec::new(), out: String::new(), used: BTreeSet::new() }
+        Writer { scope, resolve, locals: None, renamed: Vec::new(), out: String::new(), used: None }
     }
 }
 
@@ -337,13 +342,9 @@ impl<'w> Writer<'w, '_, '_> {
             self.out.push_str(name);
             return;
         }
-        let constant = self.scope.enter(expr, |value, scope| fold(value, scope)).flatten();
-        if let Some(value) = constant {
-            self.out.push_str(&value.text());
-            return;
-        }
+        let told = self.scope.told(expr, name, |value, scope| fold(value, scope).map(|v| v.text()));
         self.note(expr);
-        self.out.push_str(&self.scope.resolved(name));
+        self.out.push_str(&told);
     }
 
     fn local(&self, expr: &Expr) -> Option<&'w Local> {
@@ -365,15 +366,13 @@ impl<'w> Writer<'w, '_, '_> {
 
     /// Remembers a name of this file that was written as a name.
     fn note(&mut self, expr: &Expr) {
+        let Some(used) = &mut self.used else { return };
         let mut at = expr;
         while let Expr::Attribute(e) = at {
             at = &e.value;
         }
-        let Expr::Name(name) = at else { return };
-        let local =
-            matches!(self.scope.lookup(name.id.as_str()), Some((Bound::Many | Bound::Once(_) | Bound::Function(_) | Bound::Class(_), _)));
-        if local {
-            self.used.insert(name.id.to_string());
+        if let Expr::Name(name) = at {
+            used.insert(name.id.to_string());
         }
     }
 }

@@ -1,16 +1,16 @@
 //! Owns which names a block binds, and to what.
 
-use std::collections::HashMap;
-
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_pattern, walk_stmt};
 use ruff_python_ast::{Expr, Pattern, Stmt};
 use ruff_text_size::TextRange;
+use rustc_hash::FxHashMap;
 
 use crate::strength::languages::python::names::{Bound, Layer};
+use crate::strength::languages::python::text::File;
 
 /// The names that a block binds, functions and classes left closed.
-pub(in crate::strength::languages::python) fn layer(body: &[Stmt]) -> Layer<'_> {
-    let mut binder = Binder::default();
+pub(in crate::strength::languages::python) fn layer<'a>(body: &'a [Stmt], file: &File<'_>) -> Layer<'a> {
+    let mut binder = Binder { walrus: file.has_walrus, ..Binder::default() };
     for stmt in body {
         binder.visit_stmt(stmt);
     }
@@ -21,8 +21,10 @@ pub(in crate::strength::languages::python) fn layer(body: &[Stmt]) -> Layer<'_> 
 #[derive(Default)]
 pub(super) struct Binder<'a> {
     pub(super) layer: Layer<'a>,
-    pub(super) places: HashMap<&'a str, Vec<TextRange>>,
+    pub(super) places: FxHashMap<&'a str, Vec<TextRange>>,
     pub(super) at: Option<TextRange>,
+    /// Whether expressions bind names too.
+    pub(super) walrus: bool,
 }
 
 impl<'a> Binder<'a> {
@@ -77,6 +79,9 @@ impl<'a> Visitor<'a> for Binder<'a> {
     }
 
     fn visit_expr(&mut self, expr: &'a Expr) {
+        if !self.walrus {
+            return;
+        }
         if let Expr::Named(named) = expr {
             self.target(&named.target, None);
         }

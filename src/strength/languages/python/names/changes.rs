@@ -1,10 +1,9 @@
 //! Owns one walk over a file: its imports, and what changes a name after it is bound.
 
-use std::collections::HashSet;
-
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
 use ruff_python_ast::{Expr, Identifier, Stmt, StmtFunctionDef};
 use ruff_text_size::Ranged as _;
+use rustc_hash::FxHashSet;
 
 use crate::strength::languages::python::names::Names;
 use crate::strength::languages::python::names::binder::layer;
@@ -26,7 +25,7 @@ impl<'a> Names<'a> {
             return;
         }
         let globals = globals(&def.body);
-        let own = layer(&def.body);
+        let own = layer(&def.body, self.file);
         let is_own =
             |name: &str| !globals.contains(name) && (own.contains_key(name) || def.parameters.iter().any(|p| p.name().as_str() == name));
         self.mutated.extend(inner.into_iter().filter(|name| !is_own(name)));
@@ -44,7 +43,7 @@ impl<'a> Names<'a> {
 }
 
 /// Names that a function's own statements declare global.
-fn globals(body: &[Stmt]) -> HashSet<&str> {
+fn globals(body: &[Stmt]) -> FxHashSet<&str> {
     body.iter().filter_map(Stmt::as_global_stmt).flat_map(|g| g.names.iter().map(Identifier::as_str)).collect()
 }
 
