@@ -1,6 +1,5 @@
 //! Owns the text of a file as tokens: lines, canonical token text, and hashes of it.
 
-
 use ruff_python_ast::Stmt;
 use ruff_python_ast::token::{Token, TokenKind};
 use ruff_text_size::{Ranged as _, TextRange, TextSize};
