@@ -196,7 +196,7 @@ impl Range {
 
     fn holds(&self, n: i64) -> bool {
         let within = if self.step > 0 { (self.first..self.end).contains(&n) } else { n <= self.first && n > self.end };
-        within && n.abs_diff(self.first) % self.step.unsigned_abs() == 0
+        within && n.abs_diff(self.first).is_multiple_of(self.step.unsigned_abs())
     }
 
     /// Whether every number of another range is one of this.
@@ -207,7 +207,7 @@ impl Range {
                 .unwrap_or(i64::MAX)
                 .saturating_mul(other.step),
         );
-        self.holds(other.first) && self.holds(last) && other.step.unsigned_abs() % self.step.unsigned_abs() == 0
+        self.holds(other.first) && self.holds(last) && other.step.unsigned_abs().is_multiple_of(self.step.unsigned_abs())
     }
 }
 

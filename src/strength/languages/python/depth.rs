@@ -137,10 +137,13 @@ pub(super) fn guess(source: &[u8]) -> Result<(), TooDeep> {
 /// Bytes of names and numbers.
 const PART: [bool; 256] = {
     let mut part = [false; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        part[byte] = matches!(byte as u8, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | 0x80..);
-        byte += 1;
+    let mut byte = u8::MAX;
+    loop {
+        part[byte as usize] = matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | 0x80..);
+        if byte == 0 {
+            break;
+        }
+        byte -= 1;
     }
     part
 };
@@ -240,7 +243,7 @@ impl Scan<'_> {
         match word {
             b"lambda" => self.levels.lambdas += 1,
             b"not" | b"if" | b"else" | b"await" | b"yield" | b"and" | b"or" | b"in" | b"is" | b"for" | b"from" | b"async" => {
-                self.levels.step()
+                self.levels.step();
             }
             _ => {}
         }

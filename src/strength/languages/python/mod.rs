@@ -90,6 +90,7 @@ fn too_deep(source: &str, deep: &TooDeep) -> Unreadable {
     Unreadable { line: File::new(source, &[]).line(at), says: deep.says.to_owned() }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "the tree is dropped here, on the stack that was made for it")]
 fn with_tree<T: Default>(source: &str, parsed: Parsed<Mod>, read: impl Fn(&File<'_>, &[Stmt]) -> T) -> Result<T, Unreadable> {
     if let Some(error) = parsed.errors().iter().min_by_key(|e| e.location.start()) {
         let file = File::new(source, &[]);
