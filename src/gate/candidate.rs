@@ -1,9 +1,9 @@
 //! Owns the candidate: the change under judgement, against each of its parents.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use crate::repo::{Repo, RepoError};
-use crate::tree::{Change, Entry, Oid, RepoPath, Tree, TreeError};
+use crate::tree::{Change, Entry, Oid, RepoPath};
 
 /// A change under judgement.
 #[derive(Clone, Debug)]
@@ -60,25 +60,6 @@ impl Candidate {
         let others: Vec<HashMap<&RepoPath, &Option<Entry>>> =
             rest.iter().map(|changes| changes.iter().map(|c| (&c.path, &c.old)).collect()).collect();
         first.iter().filter(|change| others.iter().all(|other| other.contains_key(&change.path))).cloned().collect()
-    }
-
-    /// Of a merge of two parents: what it takes whole from one of them although the other changed it since `origin`, their merge base
-    /// (`git merge -s ours`, a conflict settled by taking one side's file). Each is a change from the side that was dropped.
-    ///
-    /// # Errors
-    /// When the merge base's tree cannot be read.
-    pub fn dropped(&self, origin: &dyn Tree) -> Result<Vec<Change>, TreeError> {
-        let [one, two] = self.against.as_slice() else { return Ok(Vec::new()) };
-        let mut dropped = Vec::new();
-        for (side, other) in [(one, two), (two, one)] {
-            let differs: HashSet<&RepoPath> = other.iter().map(|change| &change.path).collect();
-            for change in side.iter().filter(|change| !differs.contains(&change.path)) {
-                if origin.entry(&change.path)? != change.old {
-                    dropped.push(change.clone());
-                }
-            }
-        }
-        Ok(dropped)
     }
 }
 

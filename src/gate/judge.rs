@@ -162,12 +162,11 @@ impl<'a> Judge<'a> {
     ) -> Result<(Vec<Finding>, (Vec<Carded>, Carded)), GateError> {
         let (base, patch) = views;
         let links = self.links(candidate)?;
-        let read = [own, &self.dropped(candidate)?].concat();
-        let paths = cards::paths(base.policy, &read);
+        let paths = cards::paths(base.policy, own);
         if paths.is_empty() && !fixtures::may_drift(base, own, &links) && twins.is_none() {
             return Ok((Vec::new(), (Vec::new(), Carded::default())));
         }
-        self.facts.prefetch(&ahead::of_changes(base.policy, &read));
+        self.facts.prefetch(&ahead::of_changes(base.policy, own));
         let before = self.bases(candidate, base, &paths)?;
         let after = Carded::read(patch, &paths)?;
         let search = Search { base, patch, own, before: &before, after: &after };
@@ -192,13 +191,6 @@ impl<'a> Judge<'a> {
         let others: Vec<_> = candidate.parents.iter().skip(1).map(|parent| self.repo.tree(Some(parent))).collect::<Result<_, _>>()?;
         let bases: Vec<&dyn Tree> = std::iter::once(base).chain(others.iter().map(|tree| tree as &dyn Tree)).collect();
         harness::Search { bases: &bases, patch, policy }.findings(&read)
-    }
-
-    /// What a merge loses of one side by taking the other's files: no path of its own, and weaker all the same.
-    fn dropped(&self, candidate: &Candidate) -> Result<Vec<Change>, GateError> {
-        let [one, two] = candidate.parents.as_slice() else { return Ok(Vec::new()) };
-        let origin = self.repo.merge_base(one, two)?;
-        Ok(candidate.dropped(&self.repo.tree(origin.as_ref())?)?)
     }
 
     /// The cards to hold against: the parent's, or for a merge of two the three-way choice.

@@ -84,17 +84,8 @@ fn a_merge_is_held_against_what_either_side_changed() {
         (strong.clone(), longer(&strong), longer(&plain), pairs(&[("assertion_removed", SMALL)])),
         // One side made it stronger, the merge takes the weaker one.
         (strong.clone(), longer(&plain), longer(&plain) + "\n", pairs(&[("assertion_removed", SMALL)])),
-        // It takes one side's file whole, and so drops what the other made stronger.
-        (strong.clone(), longer(&plain), longer(&plain), pairs(&[("assertion_removed", SMALL)])),
-        // It takes whole the file of the only side that changed it.
-        (strong.clone(), plain.clone(), strong.clone(), pairs(&[])),
-        // It gives up all that one side did.
-        (
-            longer(&strong),
-            plain.clone(),
-            plain.clone(),
-            pairs(&[("property_removed", "tests/properties/test_props.py::test_more"), ("assertion_removed", SMALL)]),
-        ),
+        // It takes one side's file whole: that is no change of the merge's own.
+        (strong.clone(), longer(&plain), longer(&plain), pairs(&[])),
     ] {
         let sandbox = merged(&[(PROPS, &one)], &[(PROPS, &two)], &[(PROPS, &merge)]);
         let (_, found) = verdict(&sandbox, &["--base", "HEAD^", "--head", "HEAD"]);
