@@ -33,7 +33,7 @@ impl Renames {
 fn parts(side: &CardSet) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     for claim in side.cards().flat_map(|card| &card.claims) {
-        for text in std::iter::once(&claim.text).chain(&claim.setup) {
+        for text in std::iter::once(claim.text.as_str()).chain(claim.setup.iter().map(|line| &**line)) {
             let tokens = cut(text);
             let named = (0..tokens.len()).filter(|at| is_name(tokens[*at]) && !is_free(&tokens, *at));
             all.extend(named.map(|at| tokens[at].to_owned()));
