@@ -1,6 +1,6 @@
 //! Owns what a check newly stands under: a condition around it, or a loop that goes through less.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::finding::Rule;
@@ -76,14 +76,21 @@ fn is_either_way(condition: &str, claims: &[&Claim]) -> bool {
     claims.iter().flat_map(|claim| conditions(claim)).any(|other| opposite.iter().any(|o| o == other))
 }
 
-/// What the loop around a claim went through, and the part of it that is left.
+/// What a loop, or a line of set-up, went through, and the part of it that is left.
 fn fewer<'c>(was: &'c Claim, now: &'c Claim) -> Option<(&'c str, &'c str)> {
-    let through = |claim: &'c Claim| heads(&claim.setup).filter_map(|line| line.strip_prefix("for ")?.split_once(" in ")).map(|(_, of)| of);
-    through(was).zip(through(now)).find(|(was, now)| {
-        let extra = now.split_once(was).map(|(before, after)| format!("{before}{after}")).unwrap_or_default();
-        let cuts = |text: &str| {
-            text.contains("[:") || text.contains(":]") || text.contains("islice(") || text.contains(" if ") || text.contains("filter(")
-        };
-        was != now && cuts(&extra)
-    })
+    let only = |one: &'c Claim, other: &'c Claim| {
+        let there: BTreeSet<&str> = other.setup.iter().map(|line| &**line).collect();
+        one.setup.iter().map(|line| &**line).filter(move |line| !there.contains(line))
+    };
+    only(was, now).zip(only(now, was)).find(|(was, now)| is_cut(was, now))
+}
+
+/// Whether a text is another with a slice or a filter put in.
+fn is_cut(was: &str, now: &str) -> bool {
+    let (was, now) = (tokens::cut(was), tokens::cut(now));
+    let head = was.iter().zip(&now).take_while(|(a, b)| a == b).count();
+    let tail = was[head..].iter().rev().zip(now[head..].iter().rev()).take_while(|(a, b)| a == b).count();
+    let (gone, put) = (&was[head..was.len() - tail], now[head..now.len() - tail].join(" "));
+    let cuts = ["[ :", ": ]", "islice (", "filter (", "if "].iter().any(|word| put.contains(word));
+    cuts && gone.iter().all(|token| put.split(' ').any(|kept| kept == *token))
 }
