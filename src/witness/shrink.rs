@@ -76,11 +76,13 @@ impl<E> Search<'_, E> {
             self.merge_neighbours()?;
             self.simplify(true)?;
             self.leaves()?;
+            self.translate()?;
             self.equals()?;
             self.pairs()?;
             self.ends()?;
             self.renumber()?;
             self.arrange()?;
+            self.exchange()?;
             if self.value == before {
                 return Ok(());
             }

@@ -1,11 +1,13 @@
 //! Owns the order of parts: simplest first, all at once or by swapping two.
 
 use crate::witness::order;
-use crate::witness::shrink::node::{Holder, Node};
+use crate::witness::shrink::node::{Holder, Node, Path};
 use crate::witness::shrink::{Search, Stop};
 
 /// Parts among which every pair is swapped.
 const SWAPPED: usize = 12;
+/// Parts of fixed places that are exchanged.
+const EXCHANGED: usize = 24;
 
 impl<E> Search<'_, E> {
     /// Sorts lists and maps; where that does not fail, swaps two parts that stand the wrong way round.
@@ -20,6 +22,25 @@ impl<E> Search<'_, E> {
             let candidate = self.best.with(&path, Node::Many(holder, sorted));
             if !self.takes(&candidate)? && parts.len() <= SWAPPED {
                 self.swap(&path, parts.len())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Swaps two parts of fixed places that stand in different wholes, neither inside the other.
+    pub(super) fn exchange(&mut self) -> Result<(), Stop<E>> {
+        let mut paths = self.best.paths();
+        let fixed = |path: &Path| path.split_last().is_some_and(|(_, above)| self.best.at(above).and_then(Node::holder) == Some(Holder::Tuple));
+        paths.retain(fixed);
+        paths.truncate(EXCHANGED);
+        for (at, first) in paths.iter().enumerate() {
+            for second in paths.iter().skip(at + 1) {
+                let apart = !second.starts_with(first) && first.split_last().map(|(_, p)| p) != second.split_last().map(|(_, p)| p);
+                let (Some(one), Some(other)) = (self.best.at(first).cloned(), self.best.at(second).cloned()) else { continue };
+                if apart && (!one.parts().is_empty() || !other.parts().is_empty()) {
+                    let candidate = self.best.with(first, other).with(second, one);
+                    self.takes(&candidate)?;
+                }
             }
         }
         Ok(())

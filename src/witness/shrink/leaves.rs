@@ -26,7 +26,7 @@ impl<E> Search<'_, E> {
                 Some(Node::Byte(b)) => {
                     let b = BigInt::from(*b);
                     let make = |n: &BigInt| Some(Node::Byte(n.to_u8()?));
-                    self.descend(&[path], &b, &make)?;
+                    self.lower(&[path], &b, &make)?;
                 }
                 Some(Node::Leaf(Value::Float(f))) => {
                     let f = f.get();
@@ -53,6 +53,20 @@ impl<E> Search<'_, E> {
         Ok(())
     }
 
+    /// Moves all numbers by the same, so that the first of them is at its simplest.
+    pub(super) fn translate(&mut self) -> Result<(), Stop<E>> {
+        let mut paths = self.best.paths();
+        paths.retain(|path| matches!(self.best.at(path), Some(Node::Int(_))));
+        let away = paths.iter().filter_map(|path| self.target(path)).map(|(n, near)| n - near).find(|away| *away != BigInt::ZERO);
+        let Some(away) = away.filter(|_| paths.len() > 1) else { return Ok(()) };
+        let moved = |tree: Node, path: &Path| match tree.at(path) {
+            Some(Node::Int(n)) => tree.with(path, Node::Int(n - &away)),
+            _ => tree,
+        };
+        let candidate = paths.iter().fold(self.best.clone(), moved);
+        self.takes(&candidate).map(|_| ())
+    }
+
     /// The number at a path, and the one nearest zero that its shape allows.
     pub(super) fn target(&self, path: &[usize]) -> Option<(BigInt, BigInt)> {
         let Some(Node::Int(n)) = self.best.at(path) else { return None };
@@ -68,7 +82,7 @@ impl<E> Search<'_, E> {
         let negative = n < near;
         let away = (&n - &near).abs();
         let make = |away: &BigInt| Some(Node::Int(if negative { &near - away } else { &near + away }));
-        self.descend(paths, &away, &make)?;
+        self.lower(paths, &away, &make)?;
         self.turn(paths)
     }
 
@@ -88,42 +102,58 @@ impl<E> Search<'_, E> {
         self.takes(&candidate)
     }
 
-    /// Finds a smaller distance that fails: nothing at all, one less, two less; and if one of them helps, from below in growing steps,
-    /// then by halves.
-    fn descend(&mut self, paths: &[Path], away: &BigInt, make: &dyn Fn(&BigInt) -> Option<Node>) -> Result<bool, Stop<E>> {
-        let tries = |search: &mut Self, away: &BigInt| match make(away) {
-            Some(node) => search.puts(paths, &node),
-            None => Ok(false),
-        };
+    /// Makes the leaf at every path what `make` makes of a smaller distance.
+    fn lower(&mut self, paths: &[Path], away: &BigInt, make: &dyn Fn(&BigInt) -> Option<Node>) -> Result<(), Stop<E>> {
+        let base = self.best.clone();
+        let put = |node: Node| paths.iter().fold(base.clone(), |tree, path| tree.with(path, node.clone()));
+        self.descend(away, &|away| make(away).map(put))
+    }
+
+    /// Finds a smaller distance that fails: nothing at all, one less, two less. If one of those helps, half of it; if that fails too, from
+    /// below in growing steps, else from above; then by halves.
+    pub(super) fn descend(&mut self, away: &BigInt, make: &dyn Fn(&BigInt) -> Option<Node>) -> Result<(), Stop<E>> {
+        let tries = |search: &mut Self, away: &BigInt| make(away).map_or(Ok(false), |tree| search.takes(&tree));
         if !away.is_positive() || tries(self, &BigInt::ZERO)? {
-            return Ok(away.is_positive());
+            return Ok(());
         }
-        let one_less: BigInt = away - 1;
-        let mut high = one_less.clone();
-        if !tries(self, &one_less)? {
-            high = away - 2_u8;
+        let mut high: BigInt = away - 1;
+        if !tries(self, &high)? {
+            high = away - 2;
             if !high.is_positive() || !tries(self, &high)? {
-                return Ok(false);
+                return Ok(());
             }
         }
-        let (mut low, mut width) = (BigInt::ZERO, 0_u32);
-        loop {
-            let step = BigInt::one() << width;
-            if step >= high {
-                break;
+        let mut low = BigInt::ZERO;
+        let half: BigInt = &high >> 1;
+        if half.is_positive() && tries(self, &half)? {
+            high = half;
+            let mut width = 0_u32;
+            while BigInt::one() << width < high {
+                let step = BigInt::one() << width;
+                if tries(self, &step)? {
+                    high = step;
+                    break;
+                }
+                low = step;
+                width = (width * 2).max(width + 1);
             }
-            if tries(self, &step)? {
-                high = step;
-                break;
+        } else {
+            low = half;
+            let mut step = BigInt::one();
+            while &high - &step > low {
+                let next = &high - &step;
+                if !tries(self, &next)? {
+                    low = next;
+                    break;
+                }
+                (high, step) = (next, step << 1);
             }
-            low = step;
-            width = (width * 2).max(width + 1);
         }
         while &high - &low > BigInt::one() {
             let middle = (&low + &high) >> 1;
             if tries(self, &middle)? { high = middle } else { low = middle }
         }
-        Ok(true)
+        Ok(())
     }
 
     fn character(&mut self, path: &Path, c: char) -> Result<(), Stop<E>> {
@@ -134,11 +164,11 @@ impl<E> Search<'_, E> {
             Some(known) => {
                 let at = known.iter().position(|k| *k == c).unwrap_or(0);
                 let make = |n: &BigInt| known.get(n.to_usize()?).map(|c| Node::Char(*c));
-                self.descend(&paths, &BigInt::from(at), &make)?;
+                self.lower(&paths, &BigInt::from(at), &make)?;
             }
             None => {
                 let make = |n: &BigInt| order::ranked(n.to_u32()?).map(Node::Char);
-                self.descend(&paths, &BigInt::from(order::rank(c)), &make)?;
+                self.lower(&paths, &BigInt::from(order::rank(c)), &make)?;
             }
         }
         Ok(())
@@ -157,7 +187,7 @@ impl<E> Search<'_, E> {
         let now = now.get();
         if now.is_finite() && now.fract() == 0.0 && now.abs() < 1e15 {
             let make = |n: &BigInt| Some(leaf(n.to_f64()?.copysign(now)));
-            self.descend(&paths, &BigInt::from(now.abs().to_u64().unwrap_or(0)), &make)?;
+            self.lower(&paths, &BigInt::from(now.abs().to_u64().unwrap_or(0)), &make)?;
         }
         Ok(())
     }

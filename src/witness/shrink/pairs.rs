@@ -75,10 +75,7 @@ impl<E> Search<'_, E> {
         };
         let limit = if together { here.abs().min(there.abs()) } else { here.abs() };
         let most = self.most(&limit, &|search, by| search.admits(&moved(by)));
-        if most.is_positive() && !self.takes(&moved(&most))? {
-            self.farther(&most, &mut |search, by| search.takes(&moved(by)))?;
-        }
-        Ok(())
+        self.descend(&most, &|left| Some(moved(&(&most - left))))
     }
 
     /// The greatest move up to `limit` that stays in the domain.
@@ -92,23 +89,5 @@ impl<E> Search<'_, E> {
             if holds(self, &middle) { low = middle } else { high = middle }
         }
         low
-    }
-
-    /// The greatest move below `most` that is taken, when every smaller one is: doubled, then halved.
-    fn farther(&mut self, most: &BigInt, takes: &mut dyn FnMut(&mut Self, &BigInt) -> Result<bool, Stop<E>>) -> Result<(), Stop<E>> {
-        let mut low = BigInt::one();
-        if low >= *most || !takes(self, &low)? {
-            return Ok(());
-        }
-        let mut high: BigInt = BigInt::from(2);
-        while high < *most && takes(self, &high)? {
-            (low, high) = (high.clone(), high << 1);
-        }
-        high = high.min(most.clone());
-        while &high - &low > BigInt::one() {
-            let middle = (&low + &high) >> 1;
-            if takes(self, &middle)? { low = middle } else { high = middle }
-        }
-        Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! Owns the bold steps: everything at its simplest, a part at its simplest, a part in the place of the whole.
 
 use crate::witness::generate::Part;
+use crate::witness::order;
 use crate::witness::shape::Shape;
 use crate::witness::shrink::node::{self, Holder, Node};
 use crate::witness::shrink::{Search, Stop};
@@ -54,13 +55,10 @@ impl<E> Search<'_, E> {
                 continue;
             }
             let Some(shape) = node::shape(self.plan, &self.best, &path) else { continue };
-            let candidate = self.best.with(&path, Node::of(&shape.simplest()));
-            if !self.takes(&candidate)? {
-                for value in simpler_listed(shape) {
-                    let candidate = self.best.with(&path, Node::of(value));
-                    if self.takes(&candidate)? {
-                        break;
-                    }
+            for value in alternatives(shape) {
+                let candidate = self.best.with(&path, Node::of(&value));
+                if self.takes(&candidate)? {
+                    break;
                 }
             }
         }
@@ -119,11 +117,13 @@ pub(super) fn alphabet(shape: &Shape) -> Option<&[char]> {
     }
 }
 
-/// The listed values of a shape, simplest first.
-fn simpler_listed(shape: &Shape) -> Vec<&Value> {
-    match shape {
-        Shape::Finite(values) => values.iter().take(TRIED).collect(),
-        Shape::OneOf(parts) => parts.iter().flat_map(simpler_listed).collect(),
-        _ => Vec::new(),
-    }
+/// The simplest value of a shape and of each of its alternatives, and its listed values: simplest first.
+fn alternatives(shape: &Shape) -> Vec<Value> {
+    let mut values = match shape {
+        Shape::Finite(values) => values.iter().take(TRIED).cloned().collect(),
+        Shape::OneOf(parts) => parts.iter().flat_map(alternatives).collect(),
+        one => vec![one.simplest()],
+    };
+    values.sort_by(order::simpler);
+    values
 }
