@@ -10,6 +10,7 @@ pub mod digest;
 pub mod partition;
 pub mod strength;
 pub mod witness;
+pub mod freeze;
 pub mod gate;
 pub mod daemon;
 pub mod report;

@@ -30,7 +30,8 @@ impl<E> Search<'_, E> {
     /// Swaps two parts of fixed places that stand in different wholes, neither inside the other.
     pub(super) fn exchange(&mut self) -> Result<(), Stop<E>> {
         let mut paths = self.best.paths();
-        let fixed = |path: &Path| path.split_last().is_some_and(|(_, above)| self.best.at(above).and_then(Node::holder) == Some(Holder::Tuple));
+        let fixed =
+            |path: &Path| path.split_last().is_some_and(|(_, above)| self.best.at(above).and_then(Node::holder) == Some(Holder::Tuple));
         paths.retain(fixed);
         paths.truncate(EXCHANGED);
         for (at, first) in paths.iter().enumerate() {
