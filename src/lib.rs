@@ -9,6 +9,7 @@ pub mod repo;
 pub mod digest;
 pub mod partition;
 pub mod strength;
+pub mod witness;
 pub mod gate;
 pub mod daemon;
 pub mod report;

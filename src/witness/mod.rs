@@ -1,0 +1,5 @@
+//! Owns the witness ledger: values, their generator and reducers, the pin, the ledger, the decision and the promoted fixtures. No project code runs here.
+
+pub mod generate;
+pub mod shrink;
+pub mod value;
