@@ -12,5 +12,6 @@ pub mod strength;
 pub mod witness;
 pub mod gate;
 pub mod daemon;
+pub mod trial;
 pub mod report;
 pub mod cli;
