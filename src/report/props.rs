@@ -18,6 +18,7 @@ pub fn listed_text(rows: &[(Card, Option<Refusal>)], style: Style) -> String {
     let mut text = String::new();
     for (card, refusal) in rows {
         let size = card.domain.size().map_or_else(|| "open".to_owned(), |size| plural_of(&size.to_string(), "input"));
+        let size = if size.len() > 24 { "more than 10^16 inputs".to_owned() } else { size };
         let _ = match refusal {
             None => writeln!(text, "{}  {}", style.strong(&line_of(&card.prop_id.0)), style.dim(&size)),
             Some(refusal) => {

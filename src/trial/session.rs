@@ -59,6 +59,8 @@ pub struct Session {
     worker: Option<Worker>,
     ready: HashMap<PropId, Result<u32, Refusal>>,
     size: usize,
+    /// How many modules were loaded when they were last looked at, and now.
+    loaded: (Option<u64>, Option<u64>),
 }
 
 impl Session {
@@ -68,7 +70,7 @@ impl Session {
     /// When the tree cannot be read or written.
     pub fn new(trees: &Trees, tree: &dyn Tree, config: &Config) -> Result<Self, TrialError> {
         let (lease, entries) = (trees.lease(tree)?, tree.list(b"")?);
-        Ok(Session { lease, config: config.clone(), entries, inside: None, worker: None, ready: HashMap::new(), size: BATCH.0 })
+        Ok(Session { lease, config: config.clone(), entries, inside: None, worker: None, ready: HashMap::new(), size: BATCH.0, loaded: (None, None) })
     }
 
     /// The language and version that runs it; `None` before the first worker.
@@ -79,7 +81,7 @@ impl Session {
 
     /// Ends the worker: the next input meets a new one, that remembers nothing.
     pub fn renew(&mut self) {
-        self.worker = None;
+        (self.worker, self.loaded) = (None, (None, None));
         self.ready.retain(|_, ready| ready.is_err());
     }
 
@@ -114,6 +116,7 @@ impl Session {
     /// Whether code of the tree was loaded from elsewhere since the last look.
     fn stranger(&mut self) -> Result<Option<Refusal>, TrialError> {
         let Some(worker) = self.worker.as_mut() else { return Ok(None) };
+        self.loaded.0 = self.loaded.1;
         let Some(modules) = worker.modules()? else {
             self.renew();
             return Ok(None);
@@ -169,7 +172,9 @@ impl Session {
                 break;
             }
         }
-        if let Some(stranger) = self.stranger()? {
+        if (self.loaded.1.is_none() || self.loaded.0 != self.loaded.1)
+            && let Some(stranger) = self.stranger()?
+        {
             ran.first = Some((0, Input::default(), Outcome::Error(stranger)));
         }
         Ok(ran)
@@ -182,6 +187,7 @@ impl Session {
         if done.ran > batch.len() as u64 || (done.ran < batch.len() as u64 && done.others.is_empty()) {
             return Err(TrialError::Protocol(format!("{} inputs ran of a batch of {}", done.ran, batch.len())));
         }
+        self.loaded.1 = done.loaded;
         self.fit(start.elapsed(), batch.len());
         if !is_wanted {
             return Ok(done.is_over);

@@ -19,6 +19,9 @@ pub use wire::Welcome;
 /// The worker that is shipped.
 const PYTHON: &str = include_str!("../../templates/python/seedgate_worker.py");
 
+/// The decorators of plain properties, for projects that did not copy them.
+const DECORATORS: &str = include_str!("../../templates/python/seedgate_props.py");
+
 /// Shortest wait between two looks.
 const TICK: Duration = Duration::from_millis(25);
 
@@ -47,6 +50,8 @@ pub(super) struct Done {
     pub(super) others: Vec<(u64, Outcome)>,
     /// The worker is gone, or is not fit to go on.
     pub(super) is_over: bool,
+    /// How many modules are loaded by now, when it says so.
+    pub(super) loaded: Option<u64>,
 }
 
 /// A worker.
@@ -67,7 +72,10 @@ impl Worker {
     pub fn start(config: &Config, tree: &Path) -> Result<Self, TrialError> {
         let scratch = tempfile::Builder::new().prefix("seedgate-").tempdir().map_err(TrialError::disk("a temporary folder"))?;
         let (shim, progress) = (scratch.path().join("seedgate_worker.py"), scratch.path().join("progress"));
+        let spare = scratch.path().join("spare");
+        let decorators = spare.join("seedgate_props.py");
         fs::write(&shim, PYTHON).map_err(TrialError::disk(&shim))?;
+        fs::create_dir(&spare).and_then(|()| fs::write(&decorators, DECORATORS)).map_err(TrialError::disk(&spare))?;
         fs::write(&progress, [0; 16]).map_err(TrialError::disk(&progress))?;
         let home = scratch.path().join("home");
         fs::create_dir(&home).map_err(TrialError::disk(&home))?;
@@ -194,7 +202,7 @@ fn done(line: &[u8], batch: u64) -> Result<Done, TrialError> {
     }
     let is_over = answer.others.iter().any(|other| other.restart);
     let others = answer.others.into_iter().map(|other| Ok((other.input, other.outcome()?))).collect::<Result<_, TrialError>>()?;
-    Ok(Done { ran: answer.ran, others, is_over })
+    Ok(Done { ran: answer.ran, others, is_over, loaded: answer.loaded })
 }
 
 /// The batch in which a worker went: what came before the input it was at has passed, for it stops at the first that does not.
@@ -205,7 +213,7 @@ fn gone((at, input): (u32, u32), batch: u64, failure: Failure) -> Done {
     } else {
         (1, Outcome::Error(Refusal::new("worker_ended", format!("between two inputs: {}", failure.message))))
     };
-    Done { ran, others: vec![(ran - 1, outcome)], is_over: true }
+    Done { ran, others: vec![(ran - 1, outcome)], is_over: true, loaded: None }
 }
 
 fn wait(process: &Process, time: Duration) -> Result<Option<Vec<u8>>, TrialError> {

@@ -60,6 +60,8 @@ pub(super) struct Batch {
     pub(super) batch: u64,
     pub(super) ran: u64,
     pub(super) others: Vec<Other>,
+    /// How many modules are loaded by now; a worker that does not say is asked for them after every run.
+    pub(super) loaded: Option<u64>,
 }
 
 /// One input that did not pass.
