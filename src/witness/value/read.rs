@@ -5,8 +5,8 @@ use std::fmt;
 
 use num_bigint::BigInt;
 use num_traits::Num as _;
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use crate::witness::value::{Float, Input, MAX_DEPTH, Value};
 
