@@ -79,7 +79,7 @@ pub fn run(repo: &Repo, facts: &Facts, trees: &Trees, config: &Config, order: &O
         let size = card.domain.size().map(|size| size.to_string());
         let mut row = Row { prop_id: card.prop_id.clone(), status: Status::NotRun, domain_size: size, refusal: None, runs: Vec::new() };
         match plan {
-            Ok(plan) => subjects.push(Subject { prop: Prop::of(&card), all: plan.all(order.trials), plan, row }),
+            Ok(plan) => subjects.push(Subject { prop: Prop::of(&card), all: plan.all(usize::try_from(order.trials).unwrap_or(usize::MAX)), plan, row }),
             Err(refusal) => {
                 row.refusal = Some(refusal);
                 rows.push(row);
@@ -201,7 +201,8 @@ impl Runner<'_> {
     fn inputs(&mut self, subject: &mut Subject, from: From, inputs: &mut dyn Iterator<Item = Input>, most: u64) -> Result<(), TrialError> {
         let ran = self.session.run(&subject.prop, inputs, self.told.ran)?;
         (self.told.ran)(most.saturating_sub(ran.ran));
-        let run = self.kept(&subject.prop, from, ran)?;
+        let is_first = subject.row.failed().is_none();
+        let run = self.kept(&subject.prop, from, ran, is_first)?;
         if let Some(refusal) = run.refusal.clone().filter(|_| run.counts()) {
             subject.row.refusal.get_or_insert(refusal);
         }
@@ -209,8 +210,9 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// A failure is tried again where nothing remembers the inputs before it: what does not fail twice is no witness.
-    fn kept(&mut self, prop: &Prop, from: From, ran: Ran) -> Result<Run, TrialError> {
+    /// A failure is tried again, the first of a property where nothing remembers the inputs before it: what does not fail twice is no
+    /// witness.
+    fn kept(&mut self, prop: &Prop, from: From, ran: Ran, is_first: bool) -> Result<Run, TrialError> {
         let mut run = Run {
             from,
             outcome: Status::Pass,
@@ -229,7 +231,9 @@ impl Runner<'_> {
                 run.refusal = Some(refusal);
             }
             Some((number, input, Outcome::Fail(failure))) => {
-                self.session.renew();
+                if is_first {
+                    self.session.renew();
+                }
                 let again = self.session.one(prop, &input)?;
                 let is_again = matches!(&again, Outcome::Fail(other) if failure.is_same_way(other));
                 run.outcome = if is_again { Status::Fail } else { Status::Flake };

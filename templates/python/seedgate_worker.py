@@ -2,7 +2,6 @@
 
 import faulthandler
 import importlib
-import importlib.abc
 import importlib.util
 import inspect
 import json
@@ -82,7 +81,7 @@ def audit(event, arguments):
         raise NetworkUse("seedgate: no network in a property (" + event + ")")
 
 
-class Assumptions(importlib.abc.MetaPathFinder):
+class Assumptions:
     """Makes what Hypothesis allows only inside its own runs work in a bare call, as soon as it is imported."""
 
     def find_spec(self, name, path=None, target=None):
