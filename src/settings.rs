@@ -93,7 +93,14 @@ fn pick<'a>(list: Option<&'a Vec<String>>, default: &[&'static str]) -> Vec<&'a 
 impl Default for Settings {
     fn default() -> Self {
         let properties = defaults::PROPERTIES.iter().map(|glob| (*glob).to_owned()).collect();
-        Settings { properties, bind: BTreeMap::new(), sides: SideLists::default(), merge_target: None, rules: Rules::default(), worker: WorkerSettings::default() }
+        Settings {
+            properties,
+            bind: BTreeMap::new(),
+            sides: SideLists::default(),
+            merge_target: None,
+            rules: Rules::default(),
+            worker: WorkerSettings::default(),
+        }
     }
 }
 
@@ -290,7 +297,9 @@ impl Reader<'_> {
 
     fn worker(&self, table: WorkerTable) -> Result<WorkerSettings, SettingsError> {
         if let Some(python) = table.python.as_ref().filter(|python| python.get_ref().trim().is_empty()) {
-            return Err(self.bad(python.span().start, "\"\" is no interpreter; write its name, as in \"python3\" or \".venv/bin/python\"".into()));
+            return Err(
+                self.bad(python.span().start, "\"\" is no interpreter; write its name, as in \"python3\" or \".venv/bin/python\"".into())
+            );
         }
         let path = table.path.map(|path| {
             self.few(path.len(), path.first())?;

@@ -7,9 +7,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use crate::cli::Failure;
 use crate::finding::{Exit, PropId};
 use crate::repo::Repo;
+use crate::tree::{Oid, Tree};
 use crate::trial::trees::{self, Part};
 use crate::trial::worker::{Config, process};
-use crate::tree::{Oid, Tree};
 use crate::witness::value::Input;
 
 /// Where the seed list lies.

@@ -34,9 +34,7 @@ pub fn listed_text(rows: &[(Card, Option<Refusal>)], style: Style) -> String {
 
 /// `seedgate.props-list/1`.
 pub fn listed_json(rows: &[(Card, Option<Refusal>)]) -> Value {
-    let row = |(card, refusal): &(Card, Option<Refusal>)| {
-        json!({"prop_id": card.prop_id, "domain_size": card.domain.size().map(|size| size.to_string()), "refusal": refusal})
-    };
+    let row = |(card, refusal): &(Card, Option<Refusal>)| json!({"prop_id": card.prop_id, "domain_size": card.domain.size().map(|size| size.to_string()), "refusal": refusal});
     json!({"schema": "seedgate.props-list/1", "properties": rows.iter().map(row).collect::<Vec<_>>()})
 }
 
@@ -55,8 +53,10 @@ pub fn props_text(props: &Props, style: Style) -> String {
             told(&mut text, run);
         }
     }
-    let counts = [Status::Pass, Status::Fail, Status::Flake, Status::Error, Status::NotRun].map(|status| (props.count(status), status.name()));
-    let counts: Vec<String> = counts.iter().filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {}", name.replace('_', " "))).collect();
+    let counts =
+        [Status::Pass, Status::Fail, Status::Flake, Status::Error, Status::NotRun].map(|status| (props.count(status), status.name()));
+    let counts: Vec<String> =
+        counts.iter().filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {}", name.replace('_', " "))).collect();
     let ran: u64 = props.properties.iter().flat_map(|row| &row.runs).map(|run| run.ran).sum();
     let sum = if counts.is_empty() { "none".to_owned() } else { counts.join(", ") };
     let _ = writeln!(text, "seedgate: {}: {sum}; {}", properties(props.properties.len()), plural_of(&ran.to_string(), "input"));
@@ -93,10 +93,10 @@ fn told(text: &mut String, run: &Run) {
 
 fn unrun(text: &mut String, row: &Row, style: Style) {
     let word = if row.status == Status::Error { style.bad("no verdict") } else { style.dim("not run") };
-    let why = row.refusal.as_ref().map_or_else(
-        || "no input met its assumptions".to_owned(),
-        |refusal| format!("{}: {}", refusal.kind, line_of(&refusal.message)),
-    );
+    let why = row
+        .refusal
+        .as_ref()
+        .map_or_else(|| "no input met its assumptions".to_owned(), |refusal| format!("{}: {}", refusal.kind, line_of(&refusal.message)));
     let _ = writeln!(text, "{word}  {}\n    {why}", line_of(&row.prop_id.0));
 }
 

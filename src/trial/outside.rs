@@ -72,7 +72,8 @@ mod tests {
             tree.put(file, "");
         }
         let path = [String::new(), "src".to_owned()];
-        let inside = Inside::new(Path::new("/cache/t1"), &tree.list(b"").unwrap(), &path, &["/venv".to_owned(), "/usr".to_owned(), "/".to_owned()]);
+        let inside =
+            Inside::new(Path::new("/cache/t1"), &tree.list(b"").unwrap(), &path, &["/venv".to_owned(), "/usr".to_owned(), "/".to_owned()]);
         for (name, file, strange) in [
             ("price.round", "/cache/t1/src/price/round.py", false),
             ("price.round", "/home/me/project/src/price/round.py", true),

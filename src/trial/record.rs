@@ -6,9 +6,9 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::finding::{Exit, PropId};
+use crate::tree::Oid;
 use crate::trial::TrialError;
 use crate::trial::worker::outcome::{Failure, Refusal};
-use crate::tree::Oid;
 use crate::witness::value::Input;
 
 /// The schema of the record.
@@ -215,7 +215,8 @@ mod tests {
     use crate::tree::Oid;
 
     fn row(outcomes: &[(bool, Status)]) -> Row {
-        let mut row = Row { prop_id: PropId("a.py::prop_x".into()), status: Status::NotRun, domain_size: None, refusal: None, runs: Vec::new() };
+        let mut row =
+            Row { prop_id: PropId("a.py::prop_x".into()), status: Status::NotRun, domain_size: None, refusal: None, runs: Vec::new() };
         for (explore, outcome) in outcomes {
             let seed = "7".to_owned();
             let from = if *explore { From::Explore { seed } } else { From::Seed { seed } };

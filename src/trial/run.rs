@@ -6,13 +6,13 @@ use crate::gate::inventory::{self, Inventory};
 use crate::repo::Repo;
 use crate::strength::card::{Card, Kind};
 use crate::strength::cards;
+use crate::tree::Oid;
 use crate::trial::TrialError;
 use crate::trial::record::{From, Props, Row, Run, SCHEMA, Status};
 use crate::trial::session::{Prop, Ran, Session};
 use crate::trial::trees::{Part, Source, Trees};
 use crate::trial::worker::Config;
 use crate::trial::worker::outcome::{Outcome, Refusal};
-use crate::tree::Oid;
 use crate::witness::generate::Plan;
 use crate::witness::value::Input;
 
@@ -79,7 +79,12 @@ pub fn run(repo: &Repo, facts: &Facts, trees: &Trees, config: &Config, order: &O
         let size = card.domain.size().map(|size| size.to_string());
         let mut row = Row { prop_id: card.prop_id.clone(), status: Status::NotRun, domain_size: size, refusal: None, runs: Vec::new() };
         match plan {
-            Ok(plan) => subjects.push(Subject { prop: Prop::of(&card), all: plan.all(usize::try_from(order.trials).unwrap_or(usize::MAX)), plan, row }),
+            Ok(plan) => subjects.push(Subject {
+                prop: Prop::of(&card),
+                all: plan.all(usize::try_from(order.trials).unwrap_or(usize::MAX)),
+                plan,
+                row,
+            }),
             Err(refusal) => {
                 row.refusal = Some(refusal);
                 rows.push(row);
@@ -201,7 +206,7 @@ impl Runner<'_> {
     fn inputs(&mut self, subject: &mut Subject, from: From, inputs: &mut dyn Iterator<Item = Input>, most: u64) -> Result<(), TrialError> {
         let ran = self.session.run(&subject.prop, inputs, self.told.ran)?;
         (self.told.ran)(most.saturating_sub(ran.ran));
-        let is_first = subject.row.failed().is_none();
+        let is_first = subject.row.runs.iter().all(|run| run.failure.is_none());
         let run = self.kept(&subject.prop, from, ran, is_first)?;
         if let Some(refusal) = run.refusal.clone().filter(|_| run.counts()) {
             subject.row.refusal.get_or_insert(refusal);

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use crate::finding::PropId;
 use crate::strength::card::Card;
 use crate::strength::domain::Origin;
+use crate::tree::Tree;
 use crate::trial::TrialError;
 use crate::trial::outside::Inside;
 use crate::trial::trees::{Lease, Trees};
 use crate::trial::worker::outcome::{Outcome, Refusal};
 use crate::trial::worker::{Config, Worker};
-use crate::tree::Tree;
 use crate::witness::value::Input;
 
 /// Batches that the worker has not answered: with two it never waits for the next.
@@ -44,7 +44,8 @@ pub struct Prop {
 impl Prop {
     /// Of a card.
     pub fn of(card: &Card) -> Self {
-        let tables = card.domain.tables.iter().filter(|table| table.origin == Origin::Declared).flat_map(|table| table.names.iter().cloned());
+        let tables =
+            card.domain.tables.iter().filter(|table| table.origin == Origin::Declared).flat_map(|table| table.names.iter().cloned());
         let drawn = card.domain.arguments.iter().map(|argument| argument.name.clone());
         Prop { id: card.prop_id.clone(), arguments: tables.chain(drawn).collect() }
     }
@@ -70,7 +71,16 @@ impl Session {
     /// When the tree cannot be read or written.
     pub fn new(trees: &Trees, tree: &dyn Tree, config: &Config) -> Result<Self, TrialError> {
         let (lease, entries) = (trees.lease(tree)?, tree.list(b"")?);
-        Ok(Session { lease, config: config.clone(), entries, inside: None, worker: None, ready: HashMap::new(), size: BATCH.0, loaded: (None, None) })
+        Ok(Session {
+            lease,
+            config: config.clone(),
+            entries,
+            inside: None,
+            worker: None,
+            ready: HashMap::new(),
+            size: BATCH.0,
+            loaded: (None, None),
+        })
     }
 
     /// The language and version that runs it; `None` before the first worker.

@@ -159,7 +159,8 @@ impl Trees {
     }
 
     fn used(&self, path: PathBuf, lock: File) -> Lease {
-        if let Ok(seal) = File::options().append(true).open(self.seal(path.file_name().and_then(|name| name.to_str()).unwrap_or_default())) {
+        if let Ok(seal) = File::options().append(true).open(self.seal(path.file_name().and_then(|name| name.to_str()).unwrap_or_default()))
+        {
             let _ = seal.set_modified(SystemTime::now());
         }
         Lease { path, _lock: Some(lock), _own: None }

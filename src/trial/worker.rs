@@ -82,14 +82,8 @@ impl Worker {
         let arguments = ["-s".into(), "-B".into(), shim.into_os_string()];
         let mut process = Process::start(&config.program, &arguments, tree, &home)?;
         let (root, shown) = (text_of(tree)?, text_of(&progress)?);
-        let hello = wire::Hello {
-            protocol: wire::PROTOCOL,
-            op: "hello",
-            root,
-            path: &config.path,
-            memory: Some(config.memory),
-            progress: shown,
-        };
+        let hello =
+            wire::Hello { protocol: wire::PROTOCOL, op: "hello", root, path: &config.path, memory: Some(config.memory), progress: shown };
         process.send(wire::line(&hello));
         let welcome: Welcome = match wait(&process, START)? {
             Some(line) => wire::read(&line)?.map_err(|refusal| TrialError::NoWorker(refusal.message))?,

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Longest message, in characters.
+const WORDS: usize = 300;
+
 /// How a property failed. Two failures are the same when kind and place are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
@@ -38,9 +41,12 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// A refusal.
+    /// A refusal. Its words may quote a whole list of cases; a line is enough of them.
     pub fn new(kind: &str, message: impl Into<String>) -> Self {
-        Refusal { kind: kind.to_owned(), message: message.into() }
+        let message: String = message.into();
+        let short: String = message.chars().take(WORDS).collect();
+        let is_whole = short.len() == message.len();
+        Refusal { kind: kind.to_owned(), message: if is_whole { message } else { short + "…" } }
     }
 
     /// Whether the property is simply not one that can be run here, rather than that something went wrong.

@@ -221,5 +221,7 @@ pub fn find(name: &str, top: &Path) -> Result<PathBuf, TrialError> {
         return if runs(&file) { Ok(file) } else { Err(TrialError::NoWorker(format!("{} is no program", file.display()))) };
     }
     let found = env::split_paths(&path()).map(|folder| folder.join(name)).find(runs);
-    found.ok_or_else(|| TrialError::NoWorker(format!("there is no {name} on PATH; name an interpreter with --python, or in [worker] python")))
+    found.ok_or_else(|| {
+        TrialError::NoWorker(format!("there is no {name} on PATH; name an interpreter with --python, or in [worker] python"))
+    })
 }

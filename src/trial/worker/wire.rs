@@ -142,7 +142,10 @@ mod tests {
     fn inputs_of_a_batch_stand_in_one_line_in_their_one_form() {
         let inputs = [r#"{"n":5}"#, r#"{"n":{"$bytes":"00"}}"#].map(|text| Input::from_json(text.as_bytes()).unwrap());
         let line = String::from_utf8(run(3, 7, &inputs)).unwrap();
-        assert_eq!(line, "{\"op\":\"run\",\"property\":3,\"batch\":7,\"stop_after\":1,\"inputs\":[{\"n\":5},{\"n\":{\"$bytes\":\"00\"}}]}\n");
+        assert_eq!(
+            line,
+            "{\"op\":\"run\",\"property\":3,\"batch\":7,\"stop_after\":1,\"inputs\":[{\"n\":5},{\"n\":{\"$bytes\":\"00\"}}]}\n"
+        );
     }
 
     #[test]
@@ -161,7 +164,8 @@ mod tests {
         for line in [&b"noise"[..], b"{}", br#"{"batch":"x"}"#, b""] {
             assert!(read::<Batch>(line).unwrap_err().to_string().contains("broke its protocol"));
         }
-        let odd: Batch = read(br#"{"batch":1,"ran":1,"others":[{"input":0,"outcome":"mood"},{"input":0,"outcome":"fail"}]}"#).unwrap().unwrap();
+        let odd: Batch =
+            read(br#"{"batch":1,"ran":1,"others":[{"input":0,"outcome":"mood"},{"input":0,"outcome":"fail"}]}"#).unwrap().unwrap();
         assert!(odd.others.into_iter().all(|other| other.outcome().is_err()));
     }
 }
