@@ -1,7 +1,7 @@
 //! What every command that runs project code takes: the candidate, the seeds, the worker.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::cli::Failure;
@@ -83,16 +83,13 @@ impl Candidate {
             Some(named) => Some(named.clone()),
             None => trees::policy(&repo.tree(Some(&patch))?)?.merge_target.filter(|target| repo.resolve(target).is_ok()),
         };
-        let base = match named {
-            Some(named) => {
-                let base = repo.resolve(&named)?;
-                repo.merge_base(&base, &patch)?.ok_or_else(|| missing(format!("{named} and {} have no common commit", self.patch)))?
-            }
-            None => {
-                let first = repo.commit(&patch)?.parents.into_iter().next();
-                first.ok_or_else(|| missing(format!("{} has no parent to be held against; name one with --base", self.patch)))?
-            }
+        let Some(named) = named else {
+            let first = repo.commit(&patch)?.parents.into_iter().next();
+            let base = first.ok_or_else(|| missing(format!("{} has no parent to be held against; name one with --base", self.patch)))?;
+            return Ok(Ends { base, patch });
         };
+        let met = repo.merge_base(&repo.resolve(&named)?, &patch)?;
+        let base = met.ok_or_else(|| missing(format!("{named} and {} have no common commit", self.patch)))?;
         Ok(Ends { base, patch })
     }
 }
@@ -134,9 +131,4 @@ pub(super) fn promoted(_repo: &Repo, _ends: &Ends) -> Result<Vec<(PropId, String
 fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| format!("{text:?} is no number of seconds"))?;
     if (0.01..=86_400.0).contains(&seconds) { Ok(Duration::from_secs_f64(seconds)) } else { Err("from 0.01 to 86400 seconds".to_owned()) }
-}
-
-/// A path of a file, from the top of the work tree.
-pub(super) fn below_top(repo: &Repo, path: &str) -> PathBuf {
-    repo.top().map_or_else(|| PathBuf::from(path), |top| top.join(path))
 }

@@ -36,7 +36,7 @@ impl Inside {
     }
 
     fn is_stranger(&self, name: &str, file: &Path) -> bool {
-        if file.starts_with(&self.root) || !file.extension().is_some_and(|end| end == "py") {
+        if file.starts_with(&self.root) || file.extension().is_none_or(|end| end != "py") {
             return false;
         }
         let top = name.split('.').next().unwrap_or(name);

@@ -26,7 +26,7 @@ const DECORATORS: &str = include_str!("../../templates/python/seedgate_props.py"
 const TICK: Duration = Duration::from_millis(25);
 
 /// How long a worker may take for its hello, and for importing a module.
-const START: Duration = Duration::from_secs(60);
+const START: Duration = Duration::from_mins(1);
 
 /// How properties are run.
 #[derive(Clone, Debug)]
@@ -180,12 +180,11 @@ impl Worker {
 
     /// The batch and the input (from 1; 0 is none) that it says it is at.
     fn at(&self) -> (u32, u32) {
-        let mut bytes = [0; 8];
-        if self.progress.read_exact_at(&mut bytes, 0).is_err() {
-            return (0, 0);
-        }
-        let [a, b, c, d, e, f, g, h] = bytes;
-        (u32::from_ne_bytes([a, b, c, d]), u32::from_ne_bytes([e, f, g, h]))
+        let read = |at: u64| {
+            let mut bytes = [0; 4];
+            self.progress.read_exact_at(&mut bytes, at).map_or(0, |()| u32::from_ne_bytes(bytes))
+        };
+        (read(0), read(4))
     }
 }
 

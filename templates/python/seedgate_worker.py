@@ -112,6 +112,10 @@ def patch_hypothesis(module):
     def quiet(*_, **__):
         return None
 
+    home = getattr(sys.modules.get("hypothesis.configuration"), "set_hypothesis_home_dir", None)
+    if home is not None and "HOME" in os.environ:
+        # Not into the tree: what is written there would be taken for a change of it.
+        home(os.path.join(os.environ["HOME"], ".hypothesis"))
     for name, stand_in in (("assume", assume), ("reject", reject), ("note", quiet), ("event", quiet), ("target", quiet)):
         for place in (module, sys.modules.get("hypothesis.control")):
             if place is not None and hasattr(place, name):
