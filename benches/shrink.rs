@@ -29,7 +29,8 @@ struct Challenge {
 
 fn main() {
     for challenge in challenges() {
-        let arguments = challenge.arguments.iter().map(|(name, strategy)| Argument { name: (*name).to_owned(), strategy: strategy.clone() });
+        let arguments =
+            challenge.arguments.iter().map(|(name, strategy)| Argument { name: (*name).to_owned(), strategy: strategy.clone() });
         let plan = Plan::of(&Domain { arguments: arguments.collect(), ..Domain::default() }).unwrap();
         let drawn = (0..).map(|n| {
             let mut input = plan.draw(2024, n);

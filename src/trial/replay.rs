@@ -1,7 +1,14 @@
 //! Owns the replay on the base: did this input already fail there?
 
+use crate::finding::PropId;
+use crate::gate::facts::Facts;
+use crate::gate::inventory;
+use crate::repo::Repo;
+use crate::tree::Oid;
 use crate::trial::TrialError;
 use crate::trial::session::{Prop, Session};
+use crate::trial::trees::{Source, Trees};
+use crate::trial::worker::Config;
 use crate::trial::worker::outcome::Outcome;
 use crate::witness::value::Input;
 
@@ -14,6 +21,40 @@ pub enum Base {
     Fail(String),
     /// There is no telling, for this reason: that is no pass.
     Unknown(String),
+}
+
+/// Replays inputs on a base; the answers are in their order. `told` hears of each.
+///
+/// # Errors
+/// When the base cannot be read, there is no worker, or somebody wants it to end.
+pub fn all(
+    repo: &Repo,
+    facts: &Facts,
+    trees: &Trees,
+    config: &Config,
+    base: &Oid,
+    (inputs, told): (&[(PropId, Input)], &dyn Fn()),
+) -> Result<Vec<Base>, TrialError> {
+    let source = Source::commit(repo, base)?;
+    let tree = source.tree();
+    let (inventory, mut session) = (inventory::of_tree(&tree, facts)?, Session::new(trees, &tree, config)?);
+    let mut verdicts = Vec::new();
+    for (id, input) in inputs {
+        verdicts.push(match inventory.cards.get(id) {
+            Some(card) => {
+                let prop = Prop::of(card);
+                let fits = prop.arguments.len() == input.0.len() && prop.arguments.iter().all(|name| input.0.contains_key(name));
+                if fits {
+                    replay(&mut session, &prop, input)?
+                } else {
+                    Base::Unknown("on the base the property takes other arguments".to_owned())
+                }
+            }
+            None => Base::Unknown("the base has no such property".to_owned()),
+        });
+        told();
+    }
+    Ok(verdicts)
 }
 
 /// Runs one input twice, each time in a worker that remembers nothing: only two equal answers are one.

@@ -74,7 +74,8 @@ impl<E> Search<'_, E> {
         let Some((Holder::List, parts)) = self.many(path) else { return Ok(false) };
         let end = end.min(parts.len());
         let inner = parts.get(first).and_then(Node::holder).filter(|holder| holder.is_flexible());
-        let Some(inner) = inner.filter(|inner| end - first > 1 && parts[first..end].iter().all(|part| part.holder() == Some(*inner))) else {
+        let Some(inner) = inner.filter(|inner| end - first > 1 && parts[first..end].iter().all(|part| part.holder() == Some(*inner)))
+        else {
             return Ok(false);
         };
         let joined = parts[first..end].iter().flat_map(|part| part.parts().iter().cloned()).collect();

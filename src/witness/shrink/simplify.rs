@@ -31,7 +31,9 @@ impl<E> Search<'_, E> {
         let mut tree = self.best.clone();
         for path in self.best.paths() {
             let leaf = match (self.best.at(&path), node::shape(self.plan, &self.best, &path)) {
-                (Some(Node::Int(_) | Node::Leaf(_)), Some(shape)) => Some(Node::of(&shape.simplest())).filter(|node| node.parts().is_empty()),
+                (Some(Node::Int(_) | Node::Leaf(_)), Some(shape)) => {
+                    Some(Node::of(&shape.simplest())).filter(|node| node.parts().is_empty())
+                }
                 (Some(Node::Many(Holder::Text, parts)), Some(shape)) => {
                     let first = alphabet(shape).and_then(|alphabet| alphabet.first().copied()).unwrap_or('0');
                     Some(Node::Many(Holder::Text, vec![Node::Char(first); parts.len()]))
