@@ -5,6 +5,7 @@ import importlib
 import importlib.util
 import inspect
 import json
+import linecache
 import mmap
 import os
 import sys
@@ -190,6 +191,12 @@ class Tree:
                 found = code.co_filename[len(self.inside) :] + ":" + str(traceback.tb_lineno)
             traceback, seen = traceback.tb_next, seen + 1
         return found
+
+
+    def line(self, place):
+        """The source at a place: what a bare assert says."""
+        path, _, number = (place or "").rpartition(":")
+        return linecache.getline(self.inside + path, int(number)).strip()[:MOST_TEXT] if path else ""
 
 
 def split_id(whole):
@@ -426,7 +433,8 @@ def outcome(tree, why):
         return {"outcome": "invalid"}
     if isinstance(why, Refused):
         return {"outcome": "error", "kind": why.kind, "message": told(why)}
-    found = {"outcome": "fail", "type": name, "place": tree.place(why.__traceback__), "message": told(why)}
+    place = tree.place(why.__traceback__)
+    found = {"outcome": "fail", "type": name, "place": place, "message": told(why) or tree.line(place)}
     if isinstance(why, MemoryError):
         found.update(type="out_of_memory", restart=True)
     return found

@@ -48,6 +48,7 @@ fn what_fails_is_told_with_its_seed_and_raw_input_and_ends_in_2() {
         (run["failure"]["type"].as_str(), run["failure"]["place"].as_str()),
         (Some("AssertionError"), Some("tests/properties/test_price.py:7"))
     );
+    assert_eq!(run["failure"]["message"], "assert 0 <= clamp(n, 0, 10) <= 10");
     assert_eq!(property(&record, "prop_total")["status"], "pass");
     let text = project.seedgate(&["props", "run", "prop_clamp"]);
     assert!(text.out.contains("failed  tests/properties/test_price.py::prop_clamp\n    on    seed 1, input "), "{}", text.out);
@@ -303,4 +304,34 @@ fn an_editable_install_of_the_project_is_an_error_and_never_a_verdict() {
             assert!(row["refusal"]["message"].as_str().is_some_and(|says| says.contains("price was loaded from")), "{row:#}");
         }
     }
+}
+
+#[test]
+fn what_is_no_worker_or_breaks_the_protocol_gives_no_verdict() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let project = with("@bounds(n=(0, 3))\ndef prop_a(n):\n    assert True\n");
+    let hello = r#"read l; echo '{"seedgate.worker":1,"language":"x","version":"1"}'; read l; "#;
+    let open = r#"echo '{"property":0}'; read l; echo '{"modules":[]}'; read l; "#;
+    for (script, code, says) in [
+        ("exit 3".to_owned(), 69, "ended (exit 3)"),
+        ("read l; echo noise".to_owned(), 70, "broke its protocol"),
+        (r#"read l; echo '{"seedgate.worker":2,"language":"x","version":"1"}'"#.to_owned(), 69, "seedgate.worker/2"),
+        (r#"read l; echo '{"error":{"kind":"protocol","message":"too old"}}'"#.to_owned(), 69, "too old"),
+        (format!("{hello}echo '[]'"), 70, "broke its protocol"),
+        (format!(r#"{hello}{open}echo '{{"batch":9,"ran":4,"others":[]}}'"#), 70, "batch 9"),
+        (format!(r#"{hello}{open}echo '{{"batch":1,"ran":999,"others":[]}}'"#), 70, "999 inputs ran"),
+        (format!(r#"{hello}{open}echo '{{"batch":1,"ran":2,"others":[]}}'"#), 70, "2 inputs ran"),
+        (format!(r#"{hello}{open}echo '{{"batch":1,"ran":4,"others":[{{"input":7,"outcome":"fail","type":"E"}}]}}'"#), 70, "no input 7"),
+        (format!(r#"{hello}{open}echo '{{"batch":1,"ran":4,"others":[{{"input":1,"outcome":"mood"}}]}}'"#), 70, "mood"),
+    ] {
+        let program = project.sandbox.top.join("fake");
+        fs::write(&program, format!("#!/bin/sh\n{script}\n")).expect("a script");
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("a mode");
+        let said = project.seedgate(&["props", "run", "--tree", "full", "--python", "./fake", "--out", "props.json"]);
+        assert_eq!(said.code, Some(code), "{script}: {}", said.err);
+        assert!(said.err.contains(says), "{script}: {}", said.err);
+        assert!(!project.sandbox.top.join("props.json").exists(), "{script}");
+    }
+    let said = project.seedgate(&["props", "run", "--python", "no-such-python"]);
+    assert_eq!((said.code, said.err.contains("no no-such-python on PATH")), (Some(69), true), "{}", said.err);
 }
