@@ -280,8 +280,6 @@ class Property:
                 owner = found
                 owners.append(owner)
             found = inspect.getattr_static(owner, part, None)
-            if found is None and inspect.isclass(owner):
-                found = next((vars(base)[part] for base in owner.__mro__ if part in vars(base)), None)
             if found is None:
                 raise Refused("not_found", "there is no " + part + " in " + path)
         kind = type(found)
@@ -499,6 +497,7 @@ class Server:
         if progress is None:
             progress = [0, 0, 0, 0]
         progress[1], progress[0] = 0, batch & 0xFFFFFFFF
+        os.chdir(self.tree.root)
         seed = sys.modules["random"].seed if found.seeded else None
         ran, failed = 0, 0
         for ran, given in enumerate(asked["inputs"], 1):

@@ -115,6 +115,7 @@ fn what_a_property_prints_is_no_answer() {
          subprocess.run(['echo', 'more'])\n    assert sys.stdin.read() == ''\n    assert n != 20\n",
     );
     let (said, record) = project.run(&[]);
+    assert_eq!(project.left(), Vec::<String>::new());
     let run = &property(&record, "prop_prints")["runs"][0];
     assert_eq!((said.code, run["input"]["n"].as_u64(), run["ran"].as_u64()), (Some(2), Some(20), Some(21)), "{run}");
 }
