@@ -1,6 +1,7 @@
 //! Properties that are run: what each outcome is called, what a property may not do, and that nothing is left behind.
 
 use std::fs;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::project::{Project, appears, gone, property, python, runs};
@@ -273,38 +274,35 @@ fn hypothesis_and_pytest_are_unwrapped() {
 #[test]
 fn an_editable_install_of_the_project_is_an_error_and_never_a_verdict() {
     let Some(python) = python("an_editable_install_of_the_project_is_an_error_and_never_a_verdict") else { return };
-    let setup = "[build-system]\nrequires = [\"setuptools\"]\nbuild-backend = \"setuptools.build_meta\"\n\n[project]\nname = \"price\"\nversion = \"1\"\n\n[tool.setuptools]\npackage-dir = {\"\" = \"LIB\"}\npy-modules = [\"price\"]\n";
-    for (lib, verdict) in [("python", Some(65)), ("src", Some(2))] {
-        let code = format!("{lib}/price.py");
-        let project =
-            Project::new(&[(&code, PRICE), ("tests/properties/test_price.py", PLAIN), ("pyproject.toml", &setup.replace("LIB", lib))]);
-        project.commit("bug", &[(&code, &PRICE.replace("min(n, high)", "n"))]);
-        // The work tree is repaired, so that a replay against it would pass.
-        project.sandbox.write(&code, PRICE);
-        let own = project.sandbox.beside("venv");
-        let status = Command::new(&python).args(["-m", "venv", "--without-pip"]).arg(&own).status().expect("a venv");
-        assert!(status.success());
-        let site = python.parent().and_then(std::path::Path::parent).expect("a venv").join("lib");
-        let site = fs::read_dir(site).expect("lib").flatten().next().expect("python").path().join("site-packages");
-        let mine = fs::read_dir(own.join("lib")).expect("lib").flatten().next().expect("python").path().join("site-packages");
-        fs::write(mine.join("shared.pth"), site.display().to_string()).expect("a path");
-        let own_python = own.join("bin/python");
-        let installed = Command::new(&python)
-            .args(["-m", "pip", "--python"])
-            .arg(&own_python)
-            .args(["install", "-q", "--disable-pip-version-check", "--no-build-isolation", "--no-deps", "-e"])
-            .arg(&project.sandbox.top)
-            .output()
-            .expect("pip");
-        assert!(installed.status.success(), "{}", String::from_utf8_lossy(&installed.stderr));
-        let (said, record) = project.run(&["prop_clamp", "--python", own_python.to_str().expect("text")]);
-        let row = property(&record, "prop_clamp");
-        assert_eq!(said.code, verdict, "{row:#}");
-        if verdict == Some(65) {
-            assert_eq!(row["refusal"]["kind"], "outside_tree", "{row:#}");
-            assert!(row["refusal"]["message"].as_str().is_some_and(|says| says.contains("price was loaded from")), "{row:#}");
-        }
-    }
+    let setup = "[build-system]\nrequires = [\"setuptools\"]\nbuild-backend = \"setuptools.build_meta\"\n\n[project]\nname = \"price\"\nversion = \"1\"\n\n[tool.setuptools]\npackage-dir = {\"\" = \"python\"}\npy-modules = [\"price\"]\n";
+    let project = Project::new(&[("python/price.py", PRICE), ("tests/properties/test_price.py", PLAIN), ("pyproject.toml", setup)]);
+    let own = project.sandbox.beside("venv");
+    let made = Command::new(&python).args(["-m", "venv", "--without-pip"]).arg(&own).status().expect("a venv");
+    assert!(made.success());
+    let site = |venv: &Path| fs::read_dir(venv.join("lib")).expect("lib").flatten().next().expect("python").path().join("site-packages");
+    let shared = site(python.parent().and_then(Path::parent).expect("a venv"));
+    fs::write(site(&own).join("shared.pth"), shared.display().to_string()).expect("a path");
+    let own_python = own.join("bin/python");
+    let pip = ["install", "-q", "--disable-pip-version-check", "--no-build-isolation", "--no-deps", "-e"];
+    let mut install = Command::new(&python);
+    let installed = install.args(["-m", "pip", "--python"]).arg(&own_python).args(pip).arg(&project.sandbox.top).output().expect("pip");
+    assert!(installed.status.success(), "{}", String::from_utf8_lossy(&installed.stderr));
+    let own_python = own_python.to_str().expect("text");
+
+    // The candidate is broken and the work tree is whole, so a replay against the install would pass.
+    project.commit("bug", &[("python/price.py", &PRICE.replace("min(n, high)", "n"))]);
+    project.sandbox.write("python/price.py", PRICE);
+    let (said, record) = project.run(&["prop_clamp", "--python", own_python]);
+    let row = property(&record, "prop_clamp");
+    assert_eq!((said.code, row["refusal"]["kind"].as_str()), (Some(65), Some("outside_tree")), "{row:#}");
+    assert!(row["refusal"]["message"].as_str().is_some_and(|says| says.contains("price was loaded from")), "{row:#}");
+
+    // The policy of the base says where the code is: then it is the tree's, whatever is installed.
+    let policy = "schema = \"seedgate.config/1\"\n[worker]\npath = [\"python\"]\n";
+    project.commit("policy", &[(".seedgate/config.toml", policy)]);
+    project.commit("nothing", &[]);
+    let (said, record) = project.run(&["prop_clamp", "--python", own_python]);
+    assert_eq!((said.code, property(&record, "prop_clamp")["status"].as_str()), (Some(2), Some("fail")));
 }
 
 #[test]
