@@ -13,5 +13,6 @@ pub mod witness;
 pub mod freeze;
 pub mod gate;
 pub mod daemon;
+pub mod trial;
 pub mod report;
 pub mod cli;

@@ -11,8 +11,10 @@ mod hook;
 mod init;
 mod partition;
 mod paths;
+mod props;
 mod split;
 mod status;
+mod trial;
 mod uninstall;
 mod waiver;
 
@@ -56,6 +58,8 @@ enum Command {
     Cards(cards::Command),
     #[command(subcommand)]
     Waiver(waiver::Command),
+    #[command(subcommand)]
+    Props(props::Command),
     Status(status::Args),
     Audit(audit::Args),
     Init(init::Args),
@@ -121,6 +125,7 @@ fn answer(args: Vec<OsString>) -> u8 {
         Command::Split(args) => split::run(&args),
         Command::Cards(command) => cards::run(&command),
         Command::Waiver(command) => waiver::run(&command),
+        Command::Props(command) => props::run(&command),
         Command::Audit(args) => audit::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Init(args) => init::run(&args),

@@ -14,6 +14,8 @@ mod hook_view;
 mod hooks;
 mod index_file;
 mod partition;
+mod project;
+mod props;
 mod pushes;
 mod repo;
 mod rules;

@@ -1,0 +1,110 @@
+//! Owns what `props` says.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use crate::report::Style;
+use crate::report::text::{line_of, plural};
+use crate::strength::card::Card;
+use crate::trial::record::{From, Props, Row, Run, Status};
+use crate::trial::worker::outcome::Refusal;
+
+/// Longest input that is shown, in characters.
+const INPUT: usize = 300;
+
+/// `props list` for people.
+pub fn listed_text(rows: &[(Card, Option<Refusal>)], style: Style) -> String {
+    let mut text = String::new();
+    for (card, refusal) in rows {
+        let size = card.domain.size().map_or_else(|| "open".to_owned(), |size| plural_of(&size.to_string(), "input"));
+        let size = if size.len() > 24 { "more than 10^16 inputs".to_owned() } else { size };
+        let _ = match refusal {
+            None => writeln!(text, "{}  {}", style.strong(&line_of(&card.prop_id.0)), style.dim(&size)),
+            Some(refusal) => {
+                let why = format!("{}: {}", refusal.kind, line_of(&refusal.message));
+                writeln!(text, "{}  {}", style.strong(&line_of(&card.prop_id.0)), style.warn(&why))
+            }
+        };
+    }
+    let not = rows.iter().filter(|(_, refusal)| refusal.is_some()).count();
+    let _ = writeln!(text, "{}, {} can be run", properties(rows.len()), rows.len() - not);
+    text
+}
+
+/// `seedgate.props-list/1`.
+pub fn listed_json(rows: &[(Card, Option<Refusal>)]) -> Value {
+    let row = |(card, refusal): &(Card, Option<Refusal>)| json!({"prop_id": card.prop_id, "domain_size": card.domain.size().map(|size| size.to_string()), "refusal": refusal});
+    json!({"schema": "seedgate.props-list/1", "properties": rows.iter().map(row).collect::<Vec<_>>()})
+}
+
+/// A run of properties for people: what failed first, then what has no verdict, then the counts.
+pub fn props_text(props: &Props, style: Style) -> String {
+    let mut text = String::new();
+    for row in props.properties.iter().filter(|row| matches!(row.status, Status::Fail | Status::Flake)) {
+        failed(&mut text, row, style);
+    }
+    for row in props.properties.iter().filter(|row| matches!(row.status, Status::Error | Status::NotRun)) {
+        unrun(&mut text, row, style);
+    }
+    for row in &props.properties {
+        for run in row.runs.iter().filter(|run| !run.counts() && run.outcome != Status::Pass) {
+            let _ = writeln!(text, "{}  {}", style.warn("exploratory"), line_of(&row.prop_id.0));
+            told(&mut text, run);
+        }
+    }
+    let counts =
+        [Status::Pass, Status::Fail, Status::Flake, Status::Error, Status::NotRun].map(|status| (props.count(status), status.name()));
+    let counts: Vec<String> =
+        counts.iter().filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {}", name.replace('_', " "))).collect();
+    let ran: u64 = props.properties.iter().flat_map(|row| &row.runs).map(|run| run.ran).sum();
+    let sum = if counts.is_empty() { "none".to_owned() } else { counts.join(", ") };
+    let _ = writeln!(text, "seedgate: {}: {sum}; {}", properties(props.properties.len()), plural_of(&ran.to_string(), "input"));
+    text
+}
+
+fn failed(text: &mut String, row: &Row, style: Style) {
+    let word = if row.status == Status::Fail { "failed" } else { "flake" };
+    let _ = writeln!(text, "{}  {}", style.bad(word), style.strong(&line_of(&row.prop_id.0)));
+    for run in row.runs.iter().filter(|run| run.counts() && matches!(run.outcome, Status::Fail | Status::Flake)).take(2) {
+        told(text, run);
+    }
+}
+
+fn told(text: &mut String, run: &Run) {
+    let from = match &run.from {
+        From::Promoted { fixture } => format!("promoted witness {fixture}"),
+        From::Seed { seed } => format!("seed {seed}, input {}", run.number.unwrap_or_default()),
+        From::Exhausted => format!("input {} of the whole domain", run.number.unwrap_or_default()),
+        From::Explore { seed } => format!("fresh seed {seed}, input {}", run.number.unwrap_or_default()),
+    };
+    let _ = writeln!(text, "    on    {}", line_of(&from));
+    if let Some(input) = &run.input {
+        let json = input.to_json();
+        let shown: String = json.chars().take(INPUT).collect();
+        let more = if shown.len() < json.len() { " …" } else { "" };
+        let _ = writeln!(text, "    input {}{more}", line_of(&shown));
+    }
+    if let Some(failure) = &run.failure {
+        let again = if run.outcome == Status::Flake { "; it did not fail again" } else { "" };
+        let _ = writeln!(text, "    {}: {}{again}", line_of(&failure.way()), line_of(&failure.message));
+    }
+}
+
+fn unrun(text: &mut String, row: &Row, style: Style) {
+    let word = if row.status == Status::Error { style.bad("no verdict") } else { style.dim("not run") };
+    let why = row
+        .refusal
+        .as_ref()
+        .map_or_else(|| "no input met its assumptions".to_owned(), |refusal| format!("{}: {}", refusal.kind, line_of(&refusal.message)));
+    let _ = writeln!(text, "{word}  {}\n    {why}", line_of(&row.prop_id.0));
+}
+
+fn properties(count: usize) -> String {
+    if count == 1 { "1 property".to_owned() } else { format!("{count} properties") }
+}
+
+/// A count that is text already: it may be larger than any number here.
+fn plural_of(count: &str, noun: &str) -> String {
+    count.parse().map_or_else(|_| format!("{count} {noun}s"), |count| plural(count, noun))
+}
