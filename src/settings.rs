@@ -30,6 +30,8 @@ pub struct Settings {
     pub merge_target: Option<String>,
     /// `[rules]`: the levels of rules.
     pub rules: Rules,
+    /// `[ledger] quarantine`: so many quarantined rows block, whether somebody settled them or not.
+    pub quarantine: usize,
     /// `[worker]`: how properties are run.
     pub worker: WorkerSettings,
 }
@@ -99,6 +101,7 @@ impl Default for Settings {
             sides: SideLists::default(),
             merge_target: None,
             rules: Rules::default(),
+            quarantine: defaults::QUARANTINE,
             worker: WorkerSettings::default(),
         }
     }
@@ -180,6 +183,7 @@ impl Settings {
             },
             merge_target: file.merge.and_then(|merge| merge.target).map(|target| reader.branch(&target)).transpose()?,
             rules: reader.rules(file.rules)?,
+            quarantine: reader.quarantine(file.ledger.unwrap_or_default())?,
             worker: reader.worker(file.worker.unwrap_or_default())?,
         })
     }
@@ -203,6 +207,7 @@ struct File {
     fixtures: Option<FixturesTable>,
     merge: Option<MergeTable>,
     rules: Option<rules::Table>,
+    ledger: Option<LedgerTable>,
     worker: Option<WorkerTable>,
 }
 
@@ -228,6 +233,12 @@ struct FixturesTable {
 #[serde(deny_unknown_fields)]
 struct MergeTable {
     target: Option<Spanned<String>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LedgerTable {
+    quarantine: Option<Spanned<i64>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -293,6 +304,12 @@ impl Reader<'_> {
         let odd = text.split('/').any(|part| matches!(part, "" | "." | ".."));
         let says = format!("{text:?}: it is a path from the repository root, without empty, `.` or `..` parts; correct it");
         if odd { Err(self.bad(path.span().start, says)) } else { Ok(path.into_inner()) }
+    }
+
+    fn quarantine(&self, table: LedgerTable) -> Result<usize, SettingsError> {
+        let Some(cap) = table.quarantine else { return Ok(defaults::QUARANTINE) };
+        let says = || self.bad(cap.span().start, format!("{} is no number of rows; write a whole number from 1 to 1000", cap.get_ref()));
+        usize::try_from(*cap.get_ref()).ok().filter(|cap| (1..=MOST).contains(cap)).ok_or_else(says)
     }
 
     fn worker(&self, table: WorkerTable) -> Result<WorkerSettings, SettingsError> {
@@ -376,6 +393,8 @@ neutral = ["n", "{m,o}"]
 "tests/test_a.py::*" = ["tests/fixtures/a.json", "data/b.csv"]
 [merge]
 target = "main"
+[ledger]
+quarantine = 3
 [worker]
 python = ".venv/bin/python"
 path = [".", "lib"]
@@ -387,6 +406,7 @@ path = [".", "lib"]
         assert_eq!(lists.concat(), ["p", "r", "f", "h", "t", "n", "{m,o}"]);
         assert_eq!(settings.bind["tests/test_a.py::*"], ["tests/fixtures/a.json", "data/b.csv"]);
         assert_eq!(settings.merge_target.as_deref(), Some("main"));
+        assert_eq!(settings.quarantine, 3);
         assert_eq!(settings.worker.python.as_deref(), Some(".venv/bin/python"));
         assert_eq!(settings.worker.path, Some(vec![String::new(), "lib".to_owned()]));
     }
@@ -407,6 +427,7 @@ path = [".", "lib"]
             (&format!("{head}[fixtures.bind]\n\"a.py\" = [\"f\"]\n"), 3, "`path::name`", "add `::*`"),
             (&format!("{head}[fixtures.bind]\n\"a.py::x\" = [\"../f\"]\n"), 3, "\"../f\"", "correct it"),
             (&format!("{head}[merge]\ntarget = \"--all\"\n"), 3, "no branch", "write its name"),
+            (&format!("{head}[ledger]\nquarantine = 0\n"), 3, "0 is no number of rows", "write a whole number"),
             (&format!("{head}[worker]\npython = \"\"\n"), 3, "no interpreter", "write its name"),
             (&format!("{head}[worker]\npath = [\"../x\"]\n"), 3, "\"../x\"", "correct it"),
             (&format!("{head}properties = [\"a\"]\nproperties = [\"b\"]\n"), 3, "duplicate", "correct it"),
