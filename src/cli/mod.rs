@@ -9,9 +9,12 @@ mod demo;
 mod digest;
 mod hook;
 mod init;
+mod ledger;
 mod partition;
 mod paths;
 mod props;
+mod replay;
+mod shrink;
 mod split;
 mod status;
 mod trial;
@@ -60,6 +63,8 @@ enum Command {
     Waiver(waiver::Command),
     #[command(subcommand)]
     Props(props::Command),
+    #[command(subcommand)]
+    Ledger(ledger::Command),
     Status(status::Args),
     Audit(audit::Args),
     Init(init::Args),
@@ -126,6 +131,7 @@ fn answer(args: Vec<OsString>) -> u8 {
         Command::Cards(command) => cards::run(&command),
         Command::Waiver(command) => waiver::run(&command),
         Command::Props(command) => props::run(&command),
+        Command::Ledger(command) => ledger::run(&command),
         Command::Audit(args) => audit::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Init(args) => init::run(&args),
