@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::{self, Failure, open, trial};
+use crate::cli::{self, Failure, ledger as command, open, trial};
 use crate::finding::{Exit, PropId};
 use crate::repo::Repo;
 use crate::report;

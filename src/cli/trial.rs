@@ -4,13 +4,13 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::cli::Failure;
+use crate::cli::{Failure, ledger as command};
 use crate::finding::{Exit, PropId};
 use crate::repo::Repo;
 use crate::tree::{Oid, Tree};
 use crate::trial::trees::{self, Part};
 use crate::trial::worker::{Config, process};
-use crate::witness::promote;
+use crate::witness::{ledger, promote};
 use crate::witness::value::Input;
 
 /// Where the seed list lies.
@@ -142,9 +142,9 @@ pub(super) fn promoted(repo: &Repo, ends: &Ends) -> Result<Vec<(PropId, String, 
     Ok(found)
 }
 
-/// Names what moved since the pin, which stops everything: it is no longer the same check. `None` when nothing did, or nothing is pinned.
-pub(super) fn moved(_repo: &Repo, _ledger: &Path, _commit: &Oid) -> Result<Option<Exit>, Failure> {
-    Ok(None)
+/// Names what moved since the pin, which stops everything. `None` when nothing did, or there is no ledger or no pin.
+pub(super) fn moved(repo: &Repo, ledger: &Path, commit: &Oid) -> Result<Option<Exit>, Failure> {
+    ledger::read(ledger)?.map_or(Ok(None), |ledger| command::moved(repo, &ledger, commit))
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

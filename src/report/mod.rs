@@ -22,7 +22,7 @@ pub use json::verdict as verdict_json;
 pub use listing::{digest_json, folder, partition_json, partition_text};
 pub use page::audit_page;
 pub use progress::{Counter, Progress};
-pub use props::{decided_text, listed_json, listed_text, props_text, shrunk_text};
+pub use props::{decided_text, listed_json, listed_text, props_text, shrunk_text, to_commit};
 pub use screen::Screen;
 pub use setup::{installed, undone};
 pub use status::{Standing, status_json, status_text};
