@@ -5,13 +5,20 @@ mod cards;
 mod check;
 mod completions;
 mod daemon;
+mod decide;
 mod demo;
 mod digest;
+mod freeze;
 mod hook;
 mod init;
+mod ledger;
 mod partition;
 mod paths;
+mod pin;
+mod promote;
 mod props;
+mod resolve;
+mod rows;
 mod split;
 mod status;
 mod trial;
@@ -60,6 +67,11 @@ enum Command {
     Waiver(waiver::Command),
     #[command(subcommand)]
     Props(props::Command),
+    #[command(subcommand)]
+    Ledger(ledger::Command),
+    #[command(subcommand)]
+    Freeze(freeze::Command),
+    Decide(decide::Args),
     Status(status::Args),
     Audit(audit::Args),
     Init(init::Args),
@@ -126,6 +138,9 @@ fn answer(args: Vec<OsString>) -> u8 {
         Command::Cards(command) => cards::run(&command),
         Command::Waiver(command) => waiver::run(&command),
         Command::Props(command) => props::run(&command),
+        Command::Ledger(command) => ledger::run(&command),
+        Command::Freeze(command) => freeze::run(&command),
+        Command::Decide(args) => decide::run(&args),
         Command::Audit(args) => audit::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Init(args) => init::run(&args),
