@@ -10,8 +10,8 @@ use crate::repo::Repo;
 use crate::tree::{Oid, Tree};
 use crate::trial::trees::{self, Part};
 use crate::trial::worker::{Config, process};
-use crate::witness::{ledger, promote};
 use crate::witness::value::Input;
+use crate::witness::{ledger, promote};
 
 /// Where the seed list lies.
 pub(super) const SEEDS: &str = ".seedgate/seeds.txt";

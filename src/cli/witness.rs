@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::cli::promote::Promoted;
 use crate::cli::{self, Failure, open, promote, props, replay, shrink, trial};
 use crate::finding::Exit;
 use crate::freeze::file as freeze;
@@ -68,25 +69,29 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     write(&args.props, report::json_of(&props).as_bytes())?;
     report::out(&report::props_text(&props, report::out_style()));
     let found = shrink::record(&repo, &props, &args.ledger, &args.steps, &args.worker)?;
+    let mut promoted = Promoted { witnesses: Vec::new(), closed: Vec::new() };
     if !found.is_empty() {
         report::out(&report::shrunk_text(&found, report::out_style()));
-        written.extend(settle(args, &repo, &props.base)?);
+        promoted = settle(args, &repo, &props.base)?;
         written.insert(args.ledger.display().to_string());
     }
-    report::out(&report::to_commit(&written.into_iter().collect::<Vec<_>>()));
+    written.extend(promoted.witnesses.iter().map(|(_, path)| path.clone()));
+    written.extend((!promoted.closed.is_empty()).then(|| freeze::PATH.to_owned()));
+    let paths: Vec<String> = written.into_iter().collect();
+    report::out(&match promoted.witnesses.is_empty() {
+        true => report::to_commit(&paths),
+        false => report::promoted_text(&promoted.witnesses, &promoted.closed, &paths, report::out_style()),
+    });
     Ok(props.exit())
 }
 
-/// Replays, decides and promotes. The files that this wrote beside the ledger.
-fn settle(args: &Args, repo: &Repo, base: &Oid) -> Result<Vec<String>, Failure> {
+/// Replays, decides and promotes.
+fn settle(args: &Args, repo: &Repo, base: &Oid) -> Result<Promoted, Failure> {
     let decided = replay::record(repo, base, &args.ledger, &args.worker)?;
     let rows: Vec<(&Row, Option<&str>)> = decided.iter().map(|decided| (&decided.row, decided.says.as_deref())).collect();
     report::out(&report::decided_text(&rows, report::out_style()));
-    let Some(top) = repo.top() else { return Ok(Vec::new()) };
-    let freeze = Path::new(freeze::PATH);
-    let done = ledger::update(&args.ledger, |ledger| promote::all(ledger, &top.join(witnesses::FOLDER), freeze))?;
-    let closed = (!done.closed.is_empty()).then(|| freeze::PATH.to_owned());
-    Ok(done.witnesses.into_iter().map(|(_, path)| path).chain(closed).collect())
+    let Some(top) = repo.top() else { return Ok(Promoted { witnesses: Vec::new(), closed: Vec::new() }) };
+    ledger::update(&args.ledger, |ledger| promote::all(ledger, &top.join(witnesses::FOLDER), Path::new(freeze::PATH)))
 }
 
 /// Pins the base where nothing is pinned yet. Whether it did.

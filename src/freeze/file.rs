@@ -1,6 +1,9 @@
 //! Owns the freeze file, `.seedgate/freeze.json`: which tests, whose, until when, by which token. It has no seed column.
 
 use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
@@ -41,6 +44,34 @@ pub struct Entry {
     pub token: Map<String, Json>,
 }
 
+/// Why there is no freeze file to go by.
+#[derive(Debug, thiserror::Error)]
+pub enum FreezeError {
+    /// Its bytes.
+    #[error("{}: {says}", .path.display())]
+    Unfit {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        says: String,
+    },
+    /// The disk.
+    #[error("{}: {source}", .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl FreezeError {
+    /// Whether what was read is to blame, and not the machine.
+    pub fn is_input(&self) -> bool {
+        matches!(self, FreezeError::Unfit { .. })
+    }
+}
+
 /// Why an entry does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
@@ -61,6 +92,27 @@ pub struct Against<'a> {
 }
 
 impl Freeze {
+    /// The freeze file at a path; `None` when there is none. No link is followed.
+    ///
+    /// # Errors
+    /// [`FreezeError`].
+    pub fn read(path: &Path) -> Result<Option<Self>, FreezeError> {
+        let unfit = |says: String| FreezeError::Unfit { path: path.to_path_buf(), says };
+        let failed = |source| FreezeError::Io { path: path.to_path_buf(), source };
+        match fs::symlink_metadata(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(failed(error)),
+            Ok(meta) if !meta.is_file() => return Err(unfit("it is no regular file, so it is not read".to_owned())),
+            Ok(_) => {}
+        }
+        let mut bytes = Vec::new();
+        File::open(path).and_then(|file| file.take(CAP + 1).read_to_end(&mut bytes)).map_err(failed)?;
+        if bytes.len() as u64 > CAP {
+            return Err(unfit(format!("it has more than the {CAP} bytes that are read")));
+        }
+        Freeze::parse(&bytes).map(Some).map_err(unfit)
+    }
+
     /// Reads a freeze file.
     ///
     /// # Errors

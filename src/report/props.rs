@@ -139,7 +139,7 @@ pub fn to_commit(paths: &[String]) -> String {
         return String::new();
     }
     let quoted: Vec<String> = paths.iter().map(|path| line_of(path)).collect();
-    format!("next: git add {}, and commit that without production files\n", quoted.join(" "))
+    format!("commit together: git add {}\n", quoted.join(" "))
 }
 
 /// An input in one line.
