@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::cli::{self, Failure, pin, promote, resolve, rows};
+use crate::cli::{self, Failure, pin, promote, replay, resolve, rows, shrink};
 use crate::finding::Exit;
 use crate::gate::pins;
 use crate::repo::Repo;
@@ -14,6 +14,8 @@ use crate::witness::ledger::{self, Ledger, LedgerError};
 #[derive(clap::Subcommand)]
 pub(super) enum Command {
     Pin(pin::Args),
+    Shrink(shrink::Args),
+    ReplayBase(replay::Args),
     Show(rows::Args),
     Promote(promote::Args),
     Resolve(resolve::Args),
@@ -28,6 +30,8 @@ impl From<LedgerError> for Failure {
 pub(super) fn run(command: &Command) -> Result<Exit, Failure> {
     match command {
         Command::Pin(args) => pin::run(args),
+        Command::Shrink(args) => shrink::run(args),
+        Command::ReplayBase(args) => replay::run(args),
         Command::Show(args) => rows::run(args),
         Command::Promote(args) => promote::run(args),
         Command::Resolve(args) => resolve::run(args),

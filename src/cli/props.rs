@@ -39,7 +39,7 @@ pub(super) struct List {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    worker: trial::Args,
+    worker: trial::WorkerArgs,
 }
 
 /// Run properties: promoted witnesses first, then the seed list, then exploratory seeds, which neither block nor clear.
@@ -69,7 +69,7 @@ pub(super) struct Run {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    worker: trial::Args,
+    worker: trial::WorkerArgs,
 }
 
 /// How many inputs.
@@ -127,7 +127,7 @@ pub(super) fn measure(
     seeds: &Path,
     effort: &Effort,
     only: &[String],
-    worker: &trial::Args,
+    worker: &trial::WorkerArgs,
 ) -> Result<Props, Failure> {
     let repo = open()?;
     let facts = cli::remembered();

@@ -4,23 +4,27 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::cli::Failure;
+use crate::cli::{Failure, ledger as command};
 use crate::finding::{Exit, PropId};
 use crate::repo::Repo;
 use crate::tree::{Oid, Tree};
 use crate::trial::trees::{self, Part};
 use crate::trial::worker::{Config, process};
 use crate::witness::value::Input;
+use crate::witness::{ledger, promote};
 
 /// Where the seed list lies.
 pub(super) const SEEDS: &str = ".seedgate/seeds.txt";
+
+/// Where the record of a run lies.
+pub(super) const PROPS: &str = ".seedgate/props.json";
 
 /// Longest seed list, in bytes.
 const SEEDS_CAP: u64 = 16 << 20;
 
 /// What runs the properties.
 #[derive(clap::Args)]
-pub(super) struct Args {
+pub(super) struct WorkerArgs {
     /// The interpreter, with the project's dependencies: a name on PATH or a path [default: `[worker] python`, else python3].
     #[arg(long, value_name = "PROGRAM")]
     python: Option<String>,
@@ -54,7 +58,7 @@ pub(super) struct Ends {
     pub(super) patch: Oid,
 }
 
-impl Args {
+impl WorkerArgs {
     /// How properties are run here; the policy is the base's.
     pub(super) fn config(&self, repo: &Repo, base: &dyn Tree) -> Result<Config, Failure> {
         let worker = trees::policy(base)?.worker;
@@ -124,8 +128,23 @@ pub(super) fn fresh(count: u64) -> Vec<u64> {
 }
 
 /// The promoted witnesses of both ends: one that the candidate deletes is run all the same.
-pub(super) fn promoted(_repo: &Repo, _ends: &Ends) -> Result<Vec<(PropId, String, Input)>, Failure> {
-    Ok(Vec::new())
+pub(super) fn promoted(repo: &Repo, ends: &Ends) -> Result<Vec<(PropId, String, Input)>, Failure> {
+    let mut found: Vec<(PropId, String, Input)> = Vec::new();
+    for end in [&ends.patch, &ends.base] {
+        let witnesses = promote::load(&repo.tree(Some(end))?).map_err(|error| missing(error.to_string()))?;
+        for (path, witness) in witnesses {
+            let is_known = found.iter().any(|(id, _, input)| *id == witness.property && *input == witness.shrunk);
+            if !is_known {
+                found.push((witness.property, path.to_string(), witness.shrunk));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Names what moved since the pin, which stops everything: it is no longer the same check. `None` when nothing did, or nothing is pinned.
+pub(super) fn moved(repo: &Repo, ledger: &Path, commit: &Oid) -> Result<Option<Exit>, Failure> {
+    ledger::read(ledger)?.map_or(Ok(None), |known| command::moved(repo, &known, commit))
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

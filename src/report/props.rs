@@ -8,7 +8,11 @@ use crate::report::Style;
 use crate::report::text::{line_of, plural};
 use crate::strength::card::Card;
 use crate::trial::record::{From, Props, Row, Run, Status};
+use crate::trial::shrink::Found;
 use crate::trial::worker::outcome::Refusal;
+use crate::witness::decide::{Action, Verdict};
+use crate::witness::ledger::Row as LedgerRow;
+use crate::witness::value::Input;
 
 /// Longest input that is shown, in characters.
 const INPUT: usize = 300;
@@ -80,15 +84,61 @@ fn told(text: &mut String, run: &Run) {
     };
     let _ = writeln!(text, "    on    {}", line_of(&from));
     if let Some(input) = &run.input {
-        let json = input.to_json();
-        let shown: String = json.chars().take(INPUT).collect();
-        let more = if shown.len() < json.len() { " …" } else { "" };
-        let _ = writeln!(text, "    input {}{more}", line_of(&shown));
+        let _ = writeln!(text, "    input {}", shown(input));
     }
     if let Some(failure) = &run.failure {
         let again = if run.outcome == Status::Flake { "; it did not fail again" } else { "" };
-        let _ = writeln!(text, "    {}: {}{again}", line_of(&failure.way()), line_of(&failure.message));
+        let _ = writeln!(text, "    {}{again}", line_of(&failure.told()));
     }
+}
+
+/// `ledger shrink` for people.
+pub fn shrunk_text(found: &[Found], style: Style) -> String {
+    let mut text = String::new();
+    for found in found {
+        let id = style.strong(&line_of(&found.prop_id.0));
+        let _ = match &found.small {
+            None => writeln!(text, "{}  {id}\n    {} does not fail the same way again", style.bad("flake"), shown(&found.raw)),
+            Some(small) => {
+                let end = if small.is_minimal { "nothing smaller fails" } else { "more steps may find a smaller one" };
+                let _ =
+                    writeln!(text, "{}  {id}\n    from  {}\n    to    {}", style.good("shrunk"), shown(&found.raw), shown(&small.input));
+                writeln!(text, "    {} calls; {end}\n    {}", small.steps, line_of(&found.failure.told()))
+            }
+        };
+        if let Some(reducer) = found.small.as_ref().and_then(|small| small.reducer.as_ref()) {
+            let _ = writeln!(text, "    the reducer: {}", line_of(reducer));
+        }
+    }
+    if found.is_empty() {
+        text.push_str("seedgate: nothing to shrink\n");
+    }
+    text
+}
+
+/// `ledger replay-base` for people: each row with what the base said.
+pub fn decided_text(rows: &[(&LedgerRow, Option<&str>)], style: Style) -> String {
+    let mut text = String::new();
+    for (row, says) in rows {
+        let action = row.decision.unwrap_or(Action::Stop);
+        let word = if action.blocks() { style.bad(action.name()) } else { style.warn(action.name()) };
+        let _ = writeln!(text, "{word}  {}\n    input {}", style.strong(&line_of(&row.prop_id.0)), shown(row.input()));
+        let base = row.base.map_or("not asked", Verdict::name);
+        let why = says.map_or_else(String::new, |says| format!(" ({})", line_of(says)));
+        let _ = writeln!(text, "    base {base}, patch {}{why}\n    {}  {}", row.patch.name(), style.dim("next:"), action.help());
+    }
+    if rows.is_empty() {
+        text.push_str("seedgate: no failing row is open\n");
+    }
+    text
+}
+
+/// An input in one line.
+fn shown(input: &Input) -> String {
+    let json = input.to_json();
+    let short: String = json.chars().take(INPUT).collect();
+    let more = if short.len() < json.len() { " …" } else { "" };
+    line_of(&short) + more
 }
 
 fn unrun(text: &mut String, row: &Row, style: Style) {

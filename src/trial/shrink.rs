@@ -20,8 +20,8 @@ use crate::witness::value::Input;
 pub struct Found {
     /// The property.
     pub prop_id: PropId,
-    /// The seed it came from; the first of the list where the whole domain, or a fixture, was run.
-    pub seed: String,
+    /// The seed it came from; `None` where a fixture or the whole domain was run.
+    pub seed: Option<String>,
     /// As it was found.
     pub raw: Input,
     /// How it failed.
@@ -61,8 +61,7 @@ pub fn all(
         for (run, input, failure) in ways(row) {
             let raw = Raw { prop: &prop, plan: plan.as_ref(), input, failure };
             let small = if run.outcome == Status::Fail { shrink(&mut session, &raw, effort)? } else { None };
-            let seed = seed_of(run, props);
-            found.push(Found { prop_id: row.prop_id.clone(), seed, raw: input.clone(), failure: failure.clone(), small });
+            found.push(Found { prop_id: row.prop_id.clone(), seed: seed_of(run), raw: input.clone(), failure: failure.clone(), small });
             told();
         }
     }
@@ -87,10 +86,10 @@ pub fn count(props: &Props) -> usize {
     props.properties.iter().map(|row| ways(row).len()).sum()
 }
 
-fn seed_of(run: &Run, props: &Props) -> String {
+fn seed_of(run: &Run) -> Option<String> {
     match &run.from {
-        From::Seed { seed } | From::Explore { seed } => seed.clone(),
-        From::Exhausted | From::Promoted { .. } => props.seeds.first().cloned().unwrap_or_default(),
+        From::Seed { seed } | From::Explore { seed } => Some(seed.clone()),
+        From::Exhausted | From::Promoted { .. } => None,
     }
 }
 

@@ -25,6 +25,11 @@ impl Failure {
         self.kind == other.kind && self.place == other.place
     }
 
+    /// In one line: which failure, and its words.
+    pub fn told(&self) -> String {
+        if self.message.is_empty() { self.way() } else { format!("{}: {}", self.way(), self.message) }
+    }
+
     /// What `is_same_way` compares, as one text.
     pub fn way(&self) -> String {
         self.place.as_ref().map_or_else(|| self.kind.clone(), |place| format!("{} at {place}", self.kind))
