@@ -22,3 +22,4 @@ mod rules;
 mod sandbox;
 mod split;
 mod strength;
+mod witness;
