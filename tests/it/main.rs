@@ -23,3 +23,4 @@ mod rules;
 mod sandbox;
 mod split;
 mod strength;
+mod witness;
