@@ -100,7 +100,7 @@ pub fn shrunk_text(found: &[Found], style: Style) -> String {
         let _ = match &found.small {
             None => writeln!(text, "{}  {id}\n    {} does not fail the same way again", style.bad("flake"), shown(&found.raw)),
             Some(small) => {
-                let end = if small.is_minimal { "nothing smaller fails" } else { "more steps may find a smaller one" };
+                let end = if small.is_minimal { "no reducer finds a smaller one" } else { "more steps may find a smaller one" };
                 let _ =
                     writeln!(text, "{}  {id}\n    from  {}\n    to    {}", style.good("shrunk"), shown(&found.raw), shown(&small.input));
                 writeln!(text, "    {} calls; {end}\n    {}", small.steps, line_of(&found.failure.told()))
