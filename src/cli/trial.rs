@@ -105,7 +105,11 @@ fn missing(says: String) -> Failure {
 /// Reads a seed list: a whole number a line; empty lines and what follows `#` do not count.
 pub(super) fn seeds(path: &Path) -> Result<Vec<u64>, Failure> {
     let wrong = |says: String| Failure { exit: Exit::Unreadable, says: format!("{}: {says}", path.display()) };
-    let size = fs::metadata(path).map_err(|error| wrong(format!("{error}; a seed list has one whole number a line")))?.len();
+    let found = fs::metadata(path).map_err(|error| wrong(format!("{error}; a seed list has one whole number a line")))?;
+    if !found.is_file() {
+        return Err(wrong("it is no regular file".to_owned()));
+    }
+    let size = found.len();
     if size > SEEDS_CAP {
         return Err(wrong(format!("it has {size} bytes, more than the {SEEDS_CAP} that are read")));
     }

@@ -1,5 +1,6 @@
 //! Owns what `props` says.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
@@ -16,6 +17,9 @@ use crate::witness::value::Input;
 
 /// Longest input that is shown, in characters.
 const INPUT: usize = 300;
+
+/// Most properties that are not run and named one by one.
+const NOT_RUN: usize = 8;
 
 /// `props list` for people.
 pub fn listed_text(rows: &[(Card, Option<Refusal>)], style: Style) -> String {
@@ -48,8 +52,15 @@ pub fn props_text(props: &Props, style: Style) -> String {
     for row in props.properties.iter().filter(|row| matches!(row.status, Status::Fail | Status::Flake)) {
         failed(&mut text, row, style);
     }
-    for row in props.properties.iter().filter(|row| matches!(row.status, Status::Error | Status::NotRun)) {
-        unrun(&mut text, row, style);
+    let of = |status: Status| props.properties.iter().filter(move |row| row.status == status);
+    of(Status::Error).for_each(|row| unrun(&mut text, row, style));
+    if props.count(Status::NotRun) <= NOT_RUN {
+        of(Status::NotRun).for_each(|row| unrun(&mut text, row, style));
+    } else {
+        let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+        of(Status::NotRun).for_each(|row| *kinds.entry(row.refusal.as_ref().map_or("no valid input", |why| &why.kind)).or_default() += 1);
+        let kinds: Vec<String> = kinds.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+        let _ = writeln!(text, "{}: {}\n    each: seedgate props list --check", style.dim("not run"), kinds.join(", "));
     }
     for row in &props.properties {
         for run in row.runs.iter().filter(|run| !run.counts() && run.outcome != Status::Pass) {
@@ -166,4 +177,76 @@ fn properties(count: usize) -> String {
 /// A count that is text already: it may be larger than any number here.
 fn plural_of(count: &str, noun: &str) -> String {
     count.parse().map_or_else(|_| format!("{count} {noun}s"), |count| plural(count, noun))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::props_text;
+    use crate::finding::PropId;
+    use crate::report::Style;
+    use crate::tree::Oid;
+    use crate::trial::record::{From, Props, Row, Run, SCHEMA, Status};
+    use crate::trial::worker::outcome::{Failure, Refusal};
+    use crate::witness::value::Input;
+
+    fn row(name: &str, status: Status, refusal: Option<&str>, runs: Vec<Run>) -> Row {
+        let refusal = refusal.map(|kind| Refusal::new(kind, "why\x1b[31m"));
+        Row { prop_id: PropId(format!("a.py::{name}")), status, domain_size: None, refusal, runs }
+    }
+
+    fn text(properties: Vec<Row>) -> String {
+        let oid = Oid::from_hex(&"a".repeat(40)).unwrap();
+        let props = Props {
+            schema: SCHEMA.into(),
+            patch: oid.clone(),
+            base: oid,
+            tree: "full".into(),
+            seeds: Vec::new(),
+            trials: 1,
+            worker: None,
+            properties,
+        };
+        props_text(&props, Style::PLAIN)
+    }
+
+    #[test]
+    fn what_failed_comes_first_and_nothing_of_it_moves_the_cursor() {
+        let run = |outcome: Status, from: From| Run {
+            from,
+            outcome,
+            ran: 5,
+            invalid: 0,
+            input: Some(Input::from_json(br#"{"s":"\u001b[2J"}"#).unwrap()),
+            number: Some(4),
+            failure: Some(Failure { kind: "E".into(), place: Some("a.py:1".into()), message: "two\nlines\x1b".into() }),
+            refusal: None,
+        };
+        let failed = run(Status::Fail, From::Seed { seed: "7".into() });
+        let explored = run(Status::Flake, From::Explore { seed: "9".into() });
+        let rows = vec![
+            row("prop_well", Status::Pass, None, vec![explored]),
+            row("prop_gone", Status::Error, Some("network"), Vec::new()),
+            row("prop_bad", Status::Fail, None, vec![failed]),
+        ];
+        insta::assert_snapshot!(text(rows), @r#"
+        failed  a.py::prop_bad
+            on    seed 7, input 4
+            input {"s":"\u001b[2J"}
+            E at a.py:1: two lines 
+        no verdict  a.py::prop_gone
+            network: why [31m
+        exploratory  a.py::prop_well
+            on    fresh seed 9, input 4
+            input {"s":"\u001b[2J"}
+            E at a.py:1: two lines ; it did not fail again
+        seedgate: 3 properties: 1 pass, 1 fail, 1 error; 10 inputs
+        "#);
+    }
+
+    #[test]
+    fn many_properties_that_are_not_run_are_counted_by_their_reason() {
+        let many = (0..20).map(|n| row(&n.to_string(), Status::NotRun, Some(if n < 5 { "skipped" } else { "undrawable" }), Vec::new()));
+        let text = text(many.collect());
+        assert!(text.starts_with("not run: 5 skipped, 15 undrawable\n    each: seedgate props list --check\n"), "{text}");
+    }
 }

@@ -72,7 +72,7 @@ pub enum TrialError {
     #[error("the worker broke its protocol: {0}")]
     Protocol(String),
     /// Somebody wants it to end.
-    #[error("interrupted; nothing was written")]
+    #[error("interrupted")]
     Interrupted,
 }
 

@@ -187,7 +187,11 @@ impl Props {
     /// [`TrialError::Input`] when it is not there, too large or no record.
     pub fn read(path: &Path) -> Result<Self, TrialError> {
         let wrong = |why: String| TrialError::input(path, why);
-        let size = fs::metadata(path).map_err(|error| wrong(error.to_string()))?.len();
+        let found = fs::metadata(path).map_err(|error| wrong(error.to_string()))?;
+        if !found.is_file() {
+            return Err(wrong("it is no regular file".to_owned()));
+        }
+        let size = found.len();
         if size > CAP {
             return Err(wrong(format!("it has {size} bytes, more than the {CAP} that are read")));
         }

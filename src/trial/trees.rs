@@ -139,7 +139,7 @@ impl Trees {
         let lock = self.lock(&id)?;
         lock.lock_shared().map_err(TrialError::disk(&kept))?;
         if self.is_whole(&id) {
-            return Ok(self.used(kept, lock));
+            return Ok(self.used(&id, lock));
         }
         lock.unlock().map_err(TrialError::disk(&kept))?;
         if try_lock(&lock)? {
@@ -149,7 +149,7 @@ impl Trees {
             lock.unlock().and_then(|()| lock.lock_shared()).map_err(TrialError::disk(&kept))?;
             if self.is_whole(&id) {
                 self.evict(&id);
-                return Ok(self.used(kept, lock));
+                return Ok(self.used(&id, lock));
             }
         }
         // Somebody else uses it, altered as it is, or keeps altering it.
@@ -158,12 +158,11 @@ impl Trees {
         Ok(Lease { path: own.path().to_path_buf(), _lock: None, _own: Some(own) })
     }
 
-    fn used(&self, path: PathBuf, lock: File) -> Lease {
-        if let Ok(seal) = File::options().append(true).open(self.seal(path.file_name().and_then(|name| name.to_str()).unwrap_or_default()))
-        {
-            let _ = seal.set_modified(SystemTime::now());
-        }
-        Lease { path, _lock: Some(lock), _own: None }
+    /// A kept tree in use; its seal's time says when it was last.
+    fn used(&self, id: &str, lock: File) -> Lease {
+        let seal = File::options().append(true).open(self.seal(id));
+        let _ = seal.and_then(|seal| seal.set_modified(SystemTime::now()));
+        Lease { path: self.folder.join(id), _lock: Some(lock), _own: None }
     }
 
     /// One of 256 locks: a tree's own could not be removed without a race. Two trees on one lock only means a tree that is not kept.
