@@ -26,6 +26,7 @@ mod status;
 mod trial;
 mod uninstall;
 mod waiver;
+mod witness;
 
 use std::ffi::OsString;
 use std::panic;
@@ -69,6 +70,7 @@ enum Command {
     Waiver(waiver::Command),
     #[command(subcommand)]
     Props(props::Command),
+    Witness(witness::Args),
     #[command(subcommand)]
     Ledger(ledger::Command),
     #[command(subcommand)]
@@ -140,6 +142,7 @@ fn answer(args: Vec<OsString>) -> u8 {
         Command::Cards(command) => cards::run(&command),
         Command::Waiver(command) => waiver::run(&command),
         Command::Props(command) => props::run(&command),
+        Command::Witness(args) => witness::run(&args),
         Command::Ledger(command) => ledger::run(&command),
         Command::Freeze(command) => freeze::run(&command),
         Command::Decide(args) => decide::run(&args),

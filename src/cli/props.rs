@@ -12,6 +12,7 @@ use crate::trial::run::{self, Order, Told};
 use crate::trial::session::{Prop, Session};
 use crate::trial::trees::{Source, Trees};
 use crate::trial::{TrialError, interrupt};
+use crate::witness::ledger;
 
 /// Run properties on a recorded seed list. This runs code of the project; the hooks never do.
 #[derive(clap::Subcommand)]
@@ -49,7 +50,7 @@ pub(super) struct List {
   seedgate props run --patch HEAD --base origin/main --tree production-only --trials 1000
   seedgate props run prop_balance_non_negative --explore 20
 
-Exit codes: 0 every property that can be run holds, 2 one failed (or failed once and not again), 64 no such property, 65 one has no
+Exit codes: 0 every property that can be run holds, 2 one failed (or failed once and not again) or a pinned file moved, 64 no such property, 65 one has no
 verdict (import, network, time, code from outside the tree) or an input cannot be read, 69 no interpreter, 70 fault or interrupted.")]
 pub(super) struct Run {
     /// Ids of properties, or unambiguous ends of them. All when none is named.
@@ -62,6 +63,9 @@ pub(super) struct Run {
     seeds: PathBuf,
     #[command(flatten)]
     effort: Effort,
+    /// The ledger: when it holds a pin, a pinned file that moved stops the run.
+    #[arg(long, value_name = "FILE", default_value = ledger::PATH)]
+    ledger: PathBuf,
     /// Write seedgate.props/1.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -113,6 +117,10 @@ fn list(args: &List) -> Result<Exit, Failure> {
 }
 
 fn run_all(args: &Run) -> Result<Exit, Failure> {
+    let repo = open()?;
+    if let Some(exit) = trial::moved(&repo, &args.ledger, &args.candidate.ends(&repo)?.patch)? {
+        return Ok(exit);
+    }
     let props = measure(&args.candidate, &args.seeds, &args.effort, &args.only, &args.worker)?;
     if let Some(path) = &args.out {
         record::replace(path, report::json_of(&props).as_bytes())?;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::{self, Failure, open, trial};
+use crate::cli::{self, Failure, ledger as command, open, trial};
 use crate::finding::{Exit, PropId};
 use crate::repo::Repo;
 use crate::report;
@@ -64,9 +64,7 @@ fn exit(decided: &[Decided]) -> Exit {
 
 /// Replays, decides and records.
 pub(super) fn record(repo: &Repo, base: &Oid, path: &Path, worker: &trial::WorkerArgs) -> Result<Vec<Decided>, Failure> {
-    let none =
-        || Failure { exit: Exit::Unreadable, says: format!("{}: there is no ledger; make one with `seedgate ledger pin`", path.display()) };
-    let known = ledger::read(path)?.ok_or_else(none)?;
+    let known = command::read(path)?;
     let open: Vec<&Row> = known.rows().iter().filter(|row| is_open(row)).collect();
     let asked: Vec<(PropId, Input)> =
         open.iter().filter(|row| row.patch == Verdict::Fail).map(|row| (row.prop_id.clone(), row.input().clone())).collect();

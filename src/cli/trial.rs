@@ -142,9 +142,9 @@ pub(super) fn promoted(repo: &Repo, ends: &Ends) -> Result<Vec<(PropId, String, 
     Ok(found)
 }
 
-/// Names what moved since the pin, which stops everything: it is no longer the same check. `None` when nothing did, or nothing is pinned.
+/// Names what moved since the pin, which stops everything. `None` when nothing did, or there is no ledger or no pin.
 pub(super) fn moved(repo: &Repo, ledger: &Path, commit: &Oid) -> Result<Option<Exit>, Failure> {
-    ledger::read(ledger)?.map_or(Ok(None), |known| command::moved(repo, &known, commit))
+    ledger::read(ledger)?.map_or(Ok(None), |ledger| command::moved(repo, &ledger, commit))
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

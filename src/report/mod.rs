@@ -23,7 +23,7 @@ pub use json::verdict as verdict_json;
 pub use listing::{digest_json, folder, partition_json, partition_text};
 pub use page::audit_page;
 pub use progress::{Counter, Progress};
-pub use props::{decided_text, listed_json, listed_text, props_text, shrunk_text};
+pub use props::{decided_text, listed_json, listed_text, props_text, shrunk_text, to_commit};
 pub use records::{
     decided_json, freeze_json, freeze_text, ledger_text, moved_text, pinned_text, promoted_json, promoted_text, settled_text,
     undecided_json,

@@ -133,6 +133,15 @@ pub fn decided_text(rows: &[(&LedgerRow, Option<&str>)], style: Style) -> String
     text
 }
 
+/// What a person commits now.
+pub fn to_commit(paths: &[String]) -> String {
+    if paths.is_empty() {
+        return String::new();
+    }
+    let quoted: Vec<String> = paths.iter().map(|path| line_of(path)).collect();
+    format!("commit together: git add {}\n", quoted.join(" "))
+}
+
 /// An input in one line.
 fn shown(input: &Input) -> String {
     let json = input.to_json();

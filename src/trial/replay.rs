@@ -4,6 +4,7 @@ use crate::finding::PropId;
 use crate::gate::facts::Facts;
 use crate::gate::inventory;
 use crate::repo::Repo;
+use crate::strength::card::Card;
 use crate::tree::Oid;
 use crate::trial::TrialError;
 use crate::trial::session::{Prop, Session};
@@ -38,41 +39,54 @@ pub fn all(
     let source = Source::commit(repo, base)?;
     let tree = source.tree();
     let (inventory, mut session) = (inventory::of_tree(&tree, facts)?, Session::new(trees, &tree, config)?);
+    let props: Vec<Result<Prop, Base>> = inputs.iter().map(|(id, input)| fitting(inventory.cards.get(id), input)).collect();
+    let mut first = Vec::new();
+    for (prop, (_, input)) in props.iter().zip(inputs) {
+        first.push(match prop {
+            Ok(prop) => verdict(session.one(prop, input)?),
+            Err(base) => base.clone(),
+        });
+    }
+    // Once more in a fresh worker, last input first: who remembers other inputs remembers others now.
+    session.renew();
     let mut verdicts = Vec::new();
-    for (id, input) in inputs {
-        verdicts.push(match inventory.cards.get(id) {
-            Some(card) => {
-                let prop = Prop::of(card);
-                let fits = prop.arguments.len() == input.0.len() && prop.arguments.iter().all(|name| input.0.contains_key(name));
-                if fits {
-                    replay(&mut session, &prop, input)?
-                } else {
-                    Base::Unknown("on the base the property takes other arguments".to_owned())
-                }
-            }
-            None => Base::Unknown("the base has no such property".to_owned()),
+    for ((prop, (_, input)), first) in props.iter().zip(inputs).zip(first).rev() {
+        verdicts.push(match prop {
+            Ok(prop) => again(&mut session, prop, input, first)?,
+            Err(base) => base.clone(),
         });
         told();
     }
+    verdicts.reverse();
     Ok(verdicts)
 }
 
+/// The base's property, if it can be called with such an input.
+fn fitting(card: Option<&Card>, input: &Input) -> Result<Prop, Base> {
+    let prop = card.map(Prop::of).ok_or_else(|| Base::Unknown("the base has no such property".to_owned()))?;
+    let fits = prop.arguments.len() == input.0.len() && prop.arguments.iter().all(|name| input.0.contains_key(name));
+    if fits { Ok(prop) } else { Err(Base::Unknown("on the base the property takes other arguments".to_owned())) }
+}
+
+/// The verdict that two runs agree on. Where they do not, a worker that remembers nothing decides, if it says the same twice.
+fn again(session: &mut Session, prop: &Prop, input: &Input, first: Base) -> Result<Base, TrialError> {
+    let second = verdict(session.one(prop, input)?);
+    if is_same(&first, &second) { Ok(first) } else { replay(session, prop, input) }
+}
+
+fn is_same(one: &Base, two: &Base) -> bool {
+    matches!((one, two), (Base::Pass, Base::Pass) | (Base::Fail(_), Base::Fail(_)) | (Base::Unknown(_), Base::Unknown(_)))
+}
+
 /// Runs one input twice, each time in a worker that remembers nothing: only two equal answers are one.
-///
-/// # Errors
-/// When there is no worker, it breaks the protocol, or somebody wants it to end.
-pub fn replay(session: &mut Session, prop: &Prop, input: &Input) -> Result<Base, TrialError> {
+fn replay(session: &mut Session, prop: &Prop, input: &Input) -> Result<Base, TrialError> {
     session.renew();
     let first = verdict(session.one(prop, input)?);
-    if matches!(first, Base::Unknown(_)) {
-        return Ok(first);
-    }
     session.renew();
     let second = verdict(session.one(prop, input)?);
-    Ok(match (&first, &second) {
-        (Base::Pass, Base::Pass) | (Base::Fail(_), Base::Fail(_)) => first,
-        (_, Base::Unknown(_)) => second,
-        _ => Base::Unknown("it fails on the base once and not again".to_owned()),
+    Ok(match is_same(&first, &second) {
+        true => first,
+        false => Base::Unknown("it does not say the same twice on the base".to_owned()),
     })
 }
 

@@ -68,7 +68,7 @@ pub fn all(
     Ok(found)
 }
 
-/// The first counterexample of each way in which a property failed.
+/// The first counterexample of each way in which a property failed. A way that a promoted witness shows already is known.
 fn ways(row: &Row) -> Vec<(&Run, &Input, &Failure)> {
     let mut ways: Vec<(&Run, &Input, &Failure)> = Vec::new();
     for run in row.runs.iter().filter(|run| run.counts()) {
@@ -78,6 +78,7 @@ fn ways(row: &Row) -> Vec<(&Run, &Input, &Failure)> {
             ways.push((run, input, failure));
         }
     }
+    ways.retain(|(run, ..)| !matches!(run.from, From::Promoted { .. }));
     ways
 }
 
@@ -123,9 +124,12 @@ pub struct Small {
 /// # Errors
 /// When there is no worker, it breaks the protocol, or somebody wants it to end.
 pub fn shrink(session: &mut Session, raw: &Raw<'_>, effort: &Effort<'_>) -> Result<Option<Small>, TrialError> {
-    session.renew();
     if !fails(session, raw, raw.input)? {
-        return Ok(None);
+        // What came before it in this worker may have changed something.
+        session.renew();
+        if !fails(session, raw, raw.input)? {
+            return Ok(None);
+        }
     }
     let mut small = Small { input: raw.input.clone(), steps: 0, is_minimal: false, reducer: None };
     let Some(plan) = raw.plan else { return Ok(Some(small)) };

@@ -3,6 +3,7 @@
 
 mod advice;
 mod audit;
+mod chain;
 mod changes;
 mod daemon;
 mod demo;

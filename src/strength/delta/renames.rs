@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use rustc_hash::FxHashSet;
+
 use crate::strength::cards::CardSet;
 use crate::strength::delta::tokens::{cut, is_free, is_name};
 
@@ -19,7 +21,7 @@ impl Renames {
     /// Reads the checks of both sides.
     pub(super) fn of(base: &CardSet, patch: &CardSet) -> Self {
         let (before, after) = (parts(base), parts(patch));
-        let only = |one: &BTreeSet<String>, other: &BTreeSet<String>| one.difference(other).cloned().collect();
+        let only = |one: &FxHashSet<&str>, other: &FxHashSet<&str>| one.difference(other).map(|&part| part.to_owned()).collect();
         Renames { went: only(&before, &after), came: only(&after, &before) }
     }
 
@@ -30,13 +32,12 @@ impl Renames {
     }
 }
 
-fn parts(side: &CardSet) -> BTreeSet<String> {
-    let mut all = BTreeSet::new();
+fn parts(side: &CardSet) -> FxHashSet<&str> {
+    let mut all = FxHashSet::default();
     for claim in side.cards().flat_map(|card| &card.claims) {
-        for text in std::iter::once(&claim.text).chain(&claim.setup) {
+        for text in std::iter::once(claim.text.as_str()).chain(claim.setup.iter().map(|line| &**line)) {
             let tokens = cut(text);
-            let named = (0..tokens.len()).filter(|at| is_name(tokens[*at]) && !is_free(&tokens, *at));
-            all.extend(named.map(|at| tokens[at].to_owned()));
+            all.extend((0..tokens.len()).filter(|at| is_name(tokens[*at]) && !is_free(&tokens, *at)).map(|at| tokens[at]));
         }
     }
     all
