@@ -110,7 +110,7 @@ pub(crate) fn runs(text: &str) -> bool {
 
 /// Waits for a file.
 pub(crate) fn appears(file: &Path) -> bool {
-    let end = Instant::now() + Duration::from_secs(60);
+    let end = Instant::now() + Duration::from_mins(1);
     while Instant::now() < end {
         if file.exists() {
             return true;
