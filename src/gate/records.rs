@@ -30,15 +30,12 @@ pub(super) fn witnesses(own: &[Change], findings: &mut Vec<Finding>) {
         let path = change.path.to_string();
         let known = findings.iter_mut().find(|finding| finding.rule == Rule::FixtureDrift && finding.path.as_ref() == Some(&path));
         let says = "a promoted witness, to be run first ever after".to_owned();
-        match known {
-            Some(finding) => {
-                finding.rule = Rule::WitnessRemoved;
-                finding.says.insert(0, says);
-            }
-            None => {
-                let help = format!("restore it: git checkout HEAD -- {}", fixtures::shell(&path));
-                findings.push(Finding { path: Some(path), says: vec![says], help, ..Finding::new(Rule::WitnessRemoved) });
-            }
+        if let Some(finding) = known {
+            finding.rule = Rule::WitnessRemoved;
+            finding.says.insert(0, says);
+        } else {
+            let help = format!("restore it: git checkout HEAD -- {}", fixtures::shell(&path));
+            findings.push(Finding { path: Some(path), says: vec![says], help, ..Finding::new(Rule::WitnessRemoved) });
         }
     }
 }

@@ -157,10 +157,15 @@ impl Domain {
         if other.losses(&self).is_empty() {
             return other;
         }
-        let mut texts = [self.to_json().to_string(), other.to_json().to_string()];
+        let mut texts = [self, other].map(|domain| bounded(domain.to_json().to_string()));
         texts.sort();
         Domain { unread: BTreeSet::from([texts.join(" or ")]), ..Domain::default() }
     }
+}
+
+/// Text that stays short however often it is put into other text.
+fn bounded(text: String) -> String {
+    if text.len() > 1_000 { format!("sha256({})", crate::digest::sha256_hex(text.as_bytes())) } else { text }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Owns chance: the ChaCha20 stream of RFC 8439 and the draws made of it. Nothing here may change: recorded seeds mean what they meant.
+//! Owns chance: the `ChaCha20` stream of RFC 8439 and the draws made of it. Nothing here may change: recorded seeds mean what they meant.
 
 use num_bigint::BigUint;
 use num_traits::Zero as _;
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_block_is_that_of_the_rfc() {
-        let key: Vec<u32> = (0..8_u32).map(|n| u32::from_le_bytes([4 * n, 4 * n + 1, 4 * n + 2, 4 * n + 3].map(|b| b as u8))).collect();
+        let key: Vec<u32> = (0..8_u8).map(|n| u32::from_le_bytes([0, 1, 2, 3].map(|b| 4 * n + b))).collect();
         let found = block(&key.try_into().unwrap(), 1, [0x0900_0000, 0x4a00_0000, 0]);
         assert_eq!(found[..4], [0xe4e7_f110, 0x1559_3bd1, 0x1fdd_0f50, 0xc471_20a3]);
         assert_eq!(found[12..], [0xd19c_12b5, 0xb94e_16de, 0xe883_d0cb, 0x4e3c_50a2]);

@@ -38,7 +38,8 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&[output.stdout.as_slice(), &output.stderr].concat()).into_owned()
 }
 
-fn row(sandbox: &Sandbox, base: Value, patch: &str, decision: Value) -> Value {
+fn row(sandbox: &Sandbox, base: impl Into<Value>, patch: &str, decision: impl Into<Value>) -> Value {
+    let (base, decision): (Value, Value) = (base.into(), decision.into());
     let head = sandbox.line(["rev-parse", "HEAD"]);
     json!({
         "prop_id": ID, "input_sha256": "", "raw": {"xs": [1, 0, 1]},
@@ -97,7 +98,7 @@ fn a_pin_names_what_it_holds_and_stays_while_nothing_moves() {
 fn a_row_is_promoted_with_its_freeze_closed_and_the_change_is_clear() {
     let sandbox = project();
     seedgate(&sandbox, &["ledger", "pin", "--base", "HEAD"]);
-    write_ledger(&sandbox, row(&sandbox, "pass".into(), "fail", "promote".into()));
+    write_ledger(&sandbox, row(&sandbox, "pass", "fail", "promote"));
     write_freeze(&sandbox, &[ID, "tests/test_net.py::test_net"], "2999-01-01");
     let (exit, rules) = staged(&sandbox);
     assert_eq!((exit, rules.len()), (2, 3), "{rules:?}");
@@ -122,7 +123,7 @@ fn a_row_is_promoted_with_its_freeze_closed_and_the_change_is_clear() {
 #[test]
 fn what_ends_early_is_ended_by_the_next_run() {
     let sandbox = project();
-    write_ledger(&sandbox, row(&sandbox, "pass".into(), "fail", "promote".into()));
+    write_ledger(&sandbox, row(&sandbox, "pass", "fail", "promote"));
     let before = std::fs::read(sandbox.top.join(LEDGER)).expect("a ledger");
     seedgate(&sandbox, &["ledger", "promote"]);
     let after = std::fs::read(sandbox.top.join(LEDGER)).expect("a ledger");
@@ -155,7 +156,7 @@ fn a_moved_pin_stops_the_promotion_and_names_the_file() {
     sandbox.write(PROPS, std::fs::read_to_string(sandbox.top.join(PROPS)).expect("a file").replace("0, 9", "0, 99"));
     sandbox.write("tests/fixtures/new.json", "2");
     sandbox.commit_all("the generator and a fixture move");
-    write_ledger(&sandbox, row(&sandbox, "pass".into(), "fail", "promote".into()));
+    write_ledger(&sandbox, row(&sandbox, "pass", "fail", "promote"));
     let output = seedgate(&sandbox, &["ledger", "promote"]);
     let text = said(&output);
     assert_eq!(code(&output), 2, "{text}");
@@ -166,7 +167,7 @@ fn a_moved_pin_stops_the_promotion_and_names_the_file() {
 #[test]
 fn a_promoted_witness_stays_as_it_is() {
     let sandbox = project();
-    write_ledger(&sandbox, row(&sandbox, "pass".into(), "fail", "promote".into()));
+    write_ledger(&sandbox, row(&sandbox, "pass", "fail", "promote"));
     seedgate(&sandbox, &["ledger", "promote"]);
     sandbox.commit_all("promoted");
     let path = sandbox.line(["ls-files", "tests/fixtures/promoted"]);
@@ -222,7 +223,7 @@ fn the_quarantine_has_a_cap() {
         let sandbox = project();
         sandbox.write(".seedgate/config.toml", format!("schema = \"seedgate.config/1\"\n[ledger]\nquarantine = {cap}\n"));
         sandbox.commit_all("cap");
-        write_ledger(&sandbox, row(&sandbox, "fail".into(), "fail", "quarantine".into()));
+        write_ledger(&sandbox, row(&sandbox, "fail", "fail", "quarantine"));
         assert_eq!(code(&seedgate(&sandbox, &["ledger", "resolve", ID, "--by", "ada", "--reason", "base debt"])), 0);
         assert_eq!(staged(&sandbox).0, exit);
     }
@@ -281,14 +282,14 @@ fn a_freeze_names_no_property_no_counterexample_and_ends() {
         assert!(said(&output).contains(says), "{}", said(&output));
         let json = seedgate(&sandbox, &["freeze", "check", "--json"]);
         let found: Value = serde_json::from_slice(&json.stdout).expect("JSON");
-        assert_eq!(found["faults"].as_array().map(|faults| faults.len()), Some(usize::from(exit == 2)), "{found}");
+        assert_eq!(found["faults"].as_array().map(Vec::len), Some(usize::from(exit == 2)), "{found}");
     }
     let sandbox = project();
     assert_eq!(code(&seedgate(&sandbox, &["freeze", "check"])), 0);
     write_freeze(&sandbox, &["tests/test_net.py::test_net"], "1999-01-01");
     // The gate gives the same verdict on every day.
     assert_eq!(staged(&sandbox), (0, vec![]));
-    let mut failing = row(&sandbox, "fail".into(), "fail", "quarantine".into());
+    let mut failing = row(&sandbox, "fail", "fail", "quarantine");
     failing["prop_id"] = "tests/test_net.py::test_net".into();
     failing["resolved"] = json!({"by": "ada", "reason": "x"});
     write_ledger(&sandbox, failing);
@@ -323,7 +324,7 @@ fn the_ledger_is_shown_with_what_to_do() {
     let sandbox = project();
     assert_eq!(code(&seedgate(&sandbox, &["ledger", "show"])), 65);
     seedgate(&sandbox, &["ledger", "pin", "--base", "HEAD"]);
-    write_ledger(&sandbox, row(&sandbox, "fail".into(), "fail", "quarantine".into()));
+    write_ledger(&sandbox, row(&sandbox, "fail", "fail", "quarantine"));
     let text = said(&seedgate(&sandbox, &["ledger", "show"]));
     for part in [
         "quarantine  tests/properties/test_props.py::prop_sum",
@@ -346,7 +347,7 @@ fn a_ledger_is_old_or_new_wherever_its_writer_is_killed() {
     let second = sandbox.commit_all("another module").as_str().to_owned();
     let many: Vec<Value> = (0..300)
         .map(|n| {
-            let mut one = row(&sandbox, "pass".into(), "fail", "promote".into());
+            let mut one = row(&sandbox, "pass", "fail", "promote");
             one["raw"] = json!({"xs": [n]});
             one["input_sha256"] = digest(&one["raw"]).into();
             one

@@ -112,6 +112,8 @@ pub struct Class {
     pub collect: Option<bool>,
     /// What its marks declare for every test in it.
     pub domain: Domain,
+    /// Indices of the functions of its own body.
+    pub functions: Vec<usize>,
     /// What acts on each test in it.
     #[serde(default)]
     pub effort: Effort,

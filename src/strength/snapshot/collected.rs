@@ -41,7 +41,7 @@ impl Place {
 
     /// The functions of its own body.
     pub(super) fn functions(&self) -> impl Iterator<Item = &Function> {
-        self.module.functions.iter().filter(|f| f.class == Some(self.at))
+        self.class().functions.iter().filter_map(|at| self.module.functions.get(*at))
     }
 }
 
@@ -62,12 +62,11 @@ pub(super) fn lineage(place: &Place, resolver: &Resolver<'_>) -> Result<Vec<Plac
 }
 
 fn find(base: &str, from: &Place, resolver: &Resolver<'_>) -> Result<Option<Place>, SnapshotError> {
-    let top = |module: &Module, name: &str| module.classes.iter().rposition(|c| c.outer.is_none() && c.name == name);
     if !base.contains('.') {
-        return Ok(top(&from.module, base).map(|at| Place { at, ..from.clone() }));
+        return Ok(resolver.class(&from.path, &from.module, base).map(|at| Place { at, ..from.clone() }));
     }
     let Some((path, module, name)) = resolver.home(base, &from.path)? else { return Ok(None) };
-    Ok(top(&module, &name).map(|at| Place { path, module, at }))
+    Ok(resolver.class(&path, &module, &name).map(|at| Place { path, module, at }))
 }
 
 /// Whether the runner looks into a class: `Test*` without a constructor, or a test case of unittest.

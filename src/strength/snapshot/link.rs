@@ -1,5 +1,6 @@
 //! Owns the cards of one file: which functions get one, with the domains, fixtures and helpers that other files give.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -8,14 +9,17 @@ use crate::finding::PropId;
 use crate::strength::card::{Call, Card, Kind};
 use crate::strength::domain::{Argument, Domain, Origin, Table};
 use crate::strength::effort::Effort;
-use crate::strength::languages::Module;
 use crate::strength::languages::facts::{Function, HelperCall, LOADED, Meaning, Role};
+use crate::strength::languages::{Module, Unreadable};
 use crate::strength::snapshot::acting::Mocked;
 use crate::strength::snapshot::collected::{self, Place};
 use crate::strength::snapshot::files::Loads;
 use crate::strength::snapshot::resolve::Resolver;
 use crate::strength::snapshot::{SnapshotError, files};
 use crate::tree::RepoPath;
+
+/// Cells of tables that the cards of one file may hold together.
+const CELLS: usize = 1_000_000;
 
 /// Links the facts of one module.
 pub(super) struct Linker<'l> {
@@ -31,24 +35,42 @@ pub(super) struct Linker<'l> {
     pub(super) acting: BTreeMap<String, Effort>,
     /// What is known of mocks' targets.
     pub(super) mocked: Mocked,
+    /// Class index -> what is known of it with all around it.
+    classes: Vec<ClassFacts>,
+    /// Bodies of machines that are bound to a test's name.
+    machines: BTreeSet<&'l str>,
+    left: Cell<usize>,
+}
+
+/// What is known of a class with its bases and the classes around it.
+struct ClassFacts {
+    /// Whether the runner looks into it.
+    collected: bool,
+    /// What their marks declare.
+    domain: Domain,
 }
 
 impl<'l> Linker<'l> {
     pub(super) fn new(path: &'l RepoPath, module: &'l Arc<Module>, resolver: &'l Resolver<'l>) -> Result<Self, SnapshotError> {
-        let mut lines = Vec::new();
-        for at in 0..module.classes.len() {
-            lines.push(collected::lineage(&Place { path: path.clone(), module: module.clone(), at }, resolver)?);
-        }
+        let bound = module.functions.iter().filter(|f| f.role == Role::Machine);
         let mut linker = Linker {
             path,
             module,
             resolver,
-            lines,
+            lines: Vec::new(),
             fixtures: BTreeMap::new(),
             loads: Loads::new(resolver.source),
             acting: BTreeMap::new(),
             mocked: Mocked::default(),
+            classes: Vec::new(),
+            machines: bound.map(|f| f.body_sha256.as_str()).filter(|sha| !sha.is_empty()).collect(),
+            left: Cell::new(CELLS),
         };
+        for at in 0..module.classes.len() {
+            linker.lines.push(collected::lineage(&Place { path: path.clone(), module: module.clone(), at }, resolver)?);
+            let facts = linker.class_facts(at)?;
+            linker.classes.push(facts);
+        }
         if linker.is_collected() {
             linker.acting = linker.acting()?;
         }
@@ -58,16 +80,49 @@ impl<'l> Linker<'l> {
         Ok(linker)
     }
 
+    /// Outer classes come first, so theirs are known.
+    fn class_facts(&self, at: usize) -> Result<ClassFacts, SnapshotError> {
+        let line = &self.lines[at];
+        let outer = self.module.classes[at].outer.and_then(|outer| self.classes.get(outer));
+        let mut domain = Domain::default();
+        for part in line.iter().map(|p| &p.class().domain).chain(outer.map(|o| &o.domain)) {
+            self.join(&mut domain, part)?;
+        }
+        Ok(ClassFacts { collected: collected::is_class(line) && outer.is_none_or(|o| o.collected), domain })
+    }
+
+    /// Adds to a domain, within what the cards of one file may hold.
+    fn join(&self, domain: &mut Domain, part: &Domain) -> Result<(), SnapshotError> {
+        self.spend(part.tables.iter().map(|t| t.rows.len() * t.names.len() + 1).sum())?;
+        domain.tables.extend(part.tables.iter().cloned());
+        domain.arguments.extend(part.arguments.iter().cloned());
+        domain.unread.extend(part.unread.iter().cloned());
+        Ok(())
+    }
+
+    fn spend(&self, cells: usize) -> Result<(), SnapshotError> {
+        let left = self.left.get().checked_sub(cells).ok_or_else(|| SnapshotError::Unreadable {
+            path: self.path.clone(),
+            why: Unreadable { line: 1, says: format!("its cards would hold more than {CELLS} inputs") },
+        })?;
+        self.left.set(left);
+        Ok(())
+    }
+
+    fn class_of(&self, class: Option<usize>) -> Option<&ClassFacts> {
+        class.and_then(|at| self.classes.get(at))
+    }
+
     /// One card for each function, in no order; an id may come twice.
     pub(super) fn cards(&self) -> Result<Vec<Card>, SnapshotError> {
         let mut cards = Vec::new();
         for function in &self.module.functions {
-            let id = self.id(&self.outer(function.class, &function.name));
-            if let Some(kind) = self.kind(function, function.class) {
-                cards.push(self.card(id, kind, function, function.class, self.path)?);
+            if let Some(kind) = self.kind(function) {
+                let id = self.id(&self.outer(function.class, &function.name));
+                cards.push(self.card(id, kind, function, (self.path, function.class))?);
             }
         }
-        for (at, line) in self.lines.iter().enumerate() {
+        for (at, line) in self.lines.iter().enumerate().filter(|(_, line)| line.len() > 1) {
             cards.extend(self.inherited(at, line)?);
         }
         if !self.is_collected() && self.resolver.source.is_test(self.path) {
@@ -107,17 +162,14 @@ impl<'l> Linker<'l> {
         all
     }
 
-    fn is_class_collected(&self, class: Option<usize>) -> bool {
-        self.around(class).iter().all(|at| self.lines.get(*at).is_some_and(|line| collected::is_class(line)))
-    }
-
     /// What the card of a function is; `None` when it gets none.
-    fn kind(&self, function: &Function, class: Option<usize>) -> Option<Kind> {
+    fn kind(&self, function: &Function) -> Option<Kind> {
         let source = self.resolver.source;
         let properties = source.is_property_path(self.path);
         let carded = properties || source.is_test(self.path);
-        let declared = function.domain.is_declared() || class.is_some_and(|_| self.class_domains(class).iter().any(Domain::is_declared));
-        let run = self.is_collected() && !self.module.disabled && !function.disabled && self.is_class_collected(class);
+        let around = self.class_of(function.class);
+        let declared = function.domain.is_declared() || around.is_some_and(|c| c.domain.is_declared());
+        let run = self.is_collected() && !self.module.disabled && !function.disabled && around.is_none_or(|c| c.collected);
         if run && collected::is_runnable(function) {
             return Some(if properties || declared { Kind::Property } else { Kind::Test });
         }
@@ -131,25 +183,20 @@ impl<'l> Linker<'l> {
         let checks = !function.assertions.is_empty() || function.checks > 0;
         let leaned_on = match function.role {
             Role::Fixture => !self.is_collected() || checks,
-            Role::Rules => !self.is_bound_machine(function),
+            Role::Rules => !self.machines.contains(function.body_sha256.as_str()),
             Role::Plain => (checks || function.domain.is_declared()) && !collected::is_test_name(&function.name),
             Role::Assigned | Role::Machine => false,
         };
         leaned_on.then_some(Kind::Support)
     }
 
-    /// Whether a class stands here whose machine has a card under another name.
-    fn is_bound_machine(&self, function: &Function) -> bool {
-        let twin = |f: &&Function| f.role == Role::Machine && f.body_sha256 == function.body_sha256;
-        !function.body_sha256.is_empty() && self.module.functions.iter().any(|f| twin(&f))
-    }
-
-    fn class_domains(&self, class: Option<usize>) -> Vec<Domain> {
-        let lines = self.around(class);
-        lines.iter().filter_map(|at| self.lines.get(*at)).flatten().map(|place| place.class().domain.clone()).collect()
-    }
-
-    fn card(&self, prop_id: PropId, kind: Kind, function: &Function, class: Option<usize>, home: &RepoPath) -> Result<Card, SnapshotError> {
+    fn card(
+        &self,
+        prop_id: PropId,
+        kind: Kind,
+        function: &Function,
+        (home, class): (&RepoPath, Option<usize>),
+    ) -> Result<Card, SnapshotError> {
         let mut files = self.loads.named(&function.literals, home)?;
         files.extend(files::bound(&prop_id.0, self.resolver.source)?);
         let fixture_sha256 = match files.len() {
@@ -157,7 +204,7 @@ impl<'l> Linker<'l> {
             1 => files.values().next().cloned(),
             _ => Some(digest::over(files.iter().map(|(path, sha)| (path.as_bytes(), sha.as_str())))),
         };
-        let domain = self.domain(function, home, self.class_domains(class))?;
+        let domain = self.domain(function, home, class)?;
         let calls = function.calls.iter().map(|c| self.helper(c, function, home)).collect::<Result<Vec<_>, _>>()?;
         Ok(Card {
             prop_id,
@@ -175,12 +222,11 @@ impl<'l> Linker<'l> {
         })
     }
 
-    fn domain(&self, function: &Function, home: &RepoPath, classes: Vec<Domain>) -> Result<Domain, SnapshotError> {
-        let mut domain = function.domain.clone();
-        for class in classes.into_iter().filter(|_| function.role != Role::Fixture && collected::is_test_name(&function.name)) {
-            domain.tables.extend(class.tables);
-            domain.arguments.extend(class.arguments);
-            domain.unread.extend(class.unread);
+    fn domain(&self, function: &Function, home: &RepoPath, class: Option<usize>) -> Result<Domain, SnapshotError> {
+        let mut domain = Domain::default();
+        self.join(&mut domain, &function.domain)?;
+        if let Some(class) = self.class_of(class).filter(|_| function.role != Role::Fixture && collected::is_test_name(&function.name)) {
+            self.join(&mut domain, &class.domain)?;
         }
         let given =
             |name: &String| domain.tables.iter().any(|t| t.names.contains(name)) || domain.arguments.iter().any(|a| a.name == *name);
@@ -199,23 +245,24 @@ impl<'l> Linker<'l> {
 
     /// Tests that a class has from its bases, under its own name.
     fn inherited(&self, at: usize, line: &[Place]) -> Result<Vec<Card>, SnapshotError> {
-        if !self.is_collected() || self.module.disabled || !self.is_class_collected(Some(at)) {
+        let (Some(own), Some(class)) = (line.first(), self.classes.get(at)) else { return Ok(Vec::new()) };
+        if !self.is_collected() || self.module.disabled || !class.collected {
             return Ok(Vec::new());
         }
-        let Some(own) = line.first() else { return Ok(Vec::new()) };
         let mut seen: BTreeSet<&str> = own.functions().map(|f| f.name.as_str()).collect();
         let mut cards = Vec::new();
         for base in &line[1..] {
             for function in base.functions().filter(|f| f.role == Role::Plain && !f.disabled && collected::is_test_name(&f.name)) {
+                self.spend(1)?;
                 if !seen.insert(&function.name) {
                     continue;
                 }
                 let id = self.id(&self.outer(Some(at), &function.name));
-                let declared = function.domain.is_declared() || self.class_domains(Some(at)).iter().any(Domain::is_declared);
+                let declared = function.domain.is_declared() || class.domain.is_declared();
                 let property = declared || self.resolver.source.is_property_path(self.path);
-                let mut card = self.card(id, if property { Kind::Property } else { Kind::Test }, function, Some(at), &base.path)?;
-                card.line = own.class().line;
-                cards.push(card);
+                let kind = if property { Kind::Property } else { Kind::Test };
+                let card = self.card(id, kind, function, (&base.path, Some(at)))?;
+                cards.push(Card { line: own.class().line, ..card });
             }
         }
         Ok(cards)
@@ -251,7 +298,7 @@ impl<'l> Linker<'l> {
         } else {
             (home.clone(), self.module.clone(), call.callee.clone(), None)
         };
-        let Some(helper) = module.functions.iter().find(|f| f.class == class && f.name == name && f.role == Role::Plain) else {
+        let Some(helper) = self.resolver.function(&path, &module, class, &name) else {
             return Ok(None);
         };
         let id = if class.is_some() { self.id(&self.outer(class, &name)) } else { PropId(format!("{path}::{name}")) };

@@ -1,12 +1,12 @@
 //! Owns names across files: from a dotted name to the module of the tree that defines it, and strategies made of such names.
 
-use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::strength::domain::{Strategy, Table};
 use crate::strength::languages::Module;
-use crate::strength::languages::facts::{Cases, Meaning, Name};
+use crate::strength::languages::facts::{Cases, Function, Meaning, Name, Role};
 use crate::strength::snapshot::{SnapshotError, Source};
 use crate::tree::RepoPath;
 
@@ -19,11 +19,29 @@ const PARTS: usize = 200_000;
 pub(super) struct Resolver<'s> {
     pub(super) source: &'s dyn Source,
     left: Cell<usize>,
+    indices: RefCell<BTreeMap<RepoPath, Index>>,
+}
+
+/// What a file defines, by name; the last of each name.
+#[derive(Default)]
+struct Index {
+    /// Top-level classes.
+    classes: BTreeMap<String, usize>,
+    /// Functions by class and name.
+    functions: BTreeMap<(Option<usize>, String), usize>,
+}
+
+impl Index {
+    fn of(module: &Module) -> Self {
+        let classes = module.classes.iter().enumerate().filter(|(_, c)| c.outer.is_none()).map(|(at, c)| (c.name.clone(), at));
+        let functions = module.functions.iter().enumerate().filter(|(_, f)| f.role == Role::Plain);
+        Index { classes: classes.collect(), functions: functions.map(|(at, f)| ((f.class, f.name.clone()), at)).collect() }
+    }
 }
 
 impl<'s> Resolver<'s> {
     pub(super) fn new(source: &'s dyn Source) -> Self {
-        Resolver { source, left: Cell::new(PARTS) }
+        Resolver { source, left: Cell::new(PARTS), indices: RefCell::default() }
     }
 
     /// The module at a path; one that cannot be read has no names (it is refused where it is carded itself).
@@ -32,6 +50,18 @@ impl<'s> Resolver<'s> {
             Err(SnapshotError::Unreadable { .. }) => Ok(None),
             other => other,
         }
+    }
+
+    /// The top-level class of a module with a name.
+    pub(super) fn class(&self, path: &RepoPath, module: &Module, name: &str) -> Option<usize> {
+        self.indices.borrow_mut().entry(path.clone()).or_insert_with(|| Index::of(module)).classes.get(name).copied()
+    }
+
+    /// The function of a module, or of one of its classes, with a name.
+    pub(super) fn function<'m>(&self, path: &RepoPath, module: &'m Module, class: Option<usize>, name: &str) -> Option<&'m Function> {
+        let mut indices = self.indices.borrow_mut();
+        let index = indices.entry(path.clone()).or_insert_with(|| Index::of(module));
+        index.functions.get(&(class, name.to_owned())).and_then(|at| module.functions.get(*at))
     }
 
     /// The module that a dotted name leads to, and the name's last part in it.

@@ -53,7 +53,7 @@ fn what_blocks_is_told_by_the_decision() {
         (Some(Verdict::Pass), Verdict::Fail, Action::Promote, true),
         (Some(Verdict::Pass), Verdict::Pass, Action::None, false),
     ] {
-        let mut row = Row { base, patch, ..row("a.py::p", "1") };
+        let mut row = Row { patch, base, ..row("a.py::p", "1") };
         assert_eq!(row.is_unresolved(), row.is_failing());
         assert_eq!(row.decide(false), decision);
         assert_eq!(row.is_unresolved(), unresolved, "{decision:?}");

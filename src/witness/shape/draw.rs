@@ -135,19 +135,23 @@ fn integer(low: Option<&BigInt>, high: Option<&BigInt>, stream: &mut Stream) -> 
                 near
             }
         }
-        _ => match (span, low, high) {
-            (Some(span), Some(low), _) => low + BigInt::from(stream.below_big(&(span + 1u8))),
-            _ => {
-                let width = pick(&WIDTHS, stream).copied().unwrap_or(64);
-                let away = BigInt::from(stream.magnitude(width));
-                match (low, high) {
-                    (Some(low), _) => low + away,
-                    (_, Some(high)) => high - away,
-                    _ if stream.once_in(2) => -away,
-                    _ => away,
-                }
-            }
-        },
+        _ => anywhere(low, high, stream),
+    }
+}
+
+/// Between two ends each number is as likely; without one, each of a few widths, counted from the other.
+fn anywhere(low: Option<&BigInt>, high: Option<&BigInt>, stream: &mut Stream) -> BigInt {
+    if let (Some(low), Some(high)) = (low, high) {
+        let count = (high - low + 1u8).to_biguint().unwrap_or_default();
+        return low + BigInt::from(stream.below_big(&count));
+    }
+    let width = pick(&WIDTHS, stream).copied().unwrap_or(64);
+    let away = BigInt::from(stream.magnitude(width));
+    match (low, high) {
+        (Some(low), _) => low + away,
+        (_, Some(high)) => high - away,
+        _ if stream.once_in(2) => -away,
+        _ => away,
     }
 }
 

@@ -52,16 +52,8 @@ impl Floats {
             return self.nan;
         }
         // An end of zero has a sign, as in Python: -0.0 is below 0.0.
-        let low = if self.without[0] {
-            self.low < f
-        } else {
-            self.low < f || self.low.to_bits() == f.to_bits() || (self.low == f && !below_zero(self.low, f))
-        };
-        let high = if self.without[1] {
-            f < self.high
-        } else {
-            f < self.high || self.high.to_bits() == f.to_bits() || (self.high == f && !below_zero(f, self.high))
-        };
+        let low = if self.without[0] { self.low < f } else { self.low.total_cmp(&f).is_le() };
+        let high = if self.without[1] { f < self.high } else { f.total_cmp(&self.high).is_le() };
         low && high && (self.infinity || f.is_finite()) && (self.subnormal || !f.is_subnormal())
     }
 
@@ -73,11 +65,6 @@ impl Floats {
         let allowed = near.into_iter().chain(beside).filter(|f| self.holds(*f));
         allowed.min_by(|a, b| order::simpler(&of(a), &of(b))).unwrap_or(f64::NAN)
     }
-}
-
-/// Whether the second is the negative zero below the first.
-fn below_zero(end: f64, f: f64) -> bool {
-    end == 0.0 && f == 0.0 && end.is_sign_positive() && f.is_sign_negative()
 }
 
 /// Whether all values differ, as the languages tell it: `1`, `1.0` and `True` are one key.

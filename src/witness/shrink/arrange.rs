@@ -36,12 +36,30 @@ impl<E> Search<'_, E> {
         paths.truncate(EXCHANGED);
         for (at, first) in paths.iter().enumerate() {
             for second in paths.iter().skip(at + 1) {
-                let apart = !second.starts_with(first) && first.split_last().map(|(_, p)| p) != second.split_last().map(|(_, p)| p);
-                let (Some(one), Some(other)) = (self.best.at(first).cloned(), self.best.at(second).cloned()) else { continue };
-                if apart && (!one.parts().is_empty() || !other.parts().is_empty()) {
-                    let candidate = self.best.with(first, other).with(second, one);
-                    self.takes(&candidate)?;
-                }
+                self.exchange_two(first, second)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts each in the place of the other; if that does not help, also with the second and what stands beside it swapped.
+    fn exchange_two(&mut self, first: &Path, second: &Path) -> Result<(), Stop<E>> {
+        let (Some((_, here)), Some((place, there))) = (first.split_last(), second.split_last()) else { return Ok(()) };
+        let (Some(one), Some(other)) = (self.best.at(first).cloned(), self.best.at(second).cloned()) else { return Ok(()) };
+        let both_leaves = one.parts().is_empty() && other.parts().is_empty();
+        if here == there || second.starts_with(first) || both_leaves {
+            return Ok(());
+        }
+        let exchanged = self.best.with(first, other).with(second, one);
+        if self.takes(&exchanged)? {
+            return Ok(());
+        }
+        let Some(Node::Many(holder, parts)) = exchanged.at(there) else { return Ok(()) };
+        for beside in (0..parts.len()).filter(|beside| beside != place && !parts[*beside].parts().is_empty()) {
+            let mut parts = parts.clone();
+            parts.swap(*place, beside);
+            if self.takes(&exchanged.with(there, Node::Many(*holder, parts)))? {
+                return Ok(());
             }
         }
         Ok(())

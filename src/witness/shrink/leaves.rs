@@ -160,18 +160,13 @@ impl<E> Search<'_, E> {
         let shape = path.split_last().and_then(|(_, text)| node::shape(self.plan, &self.best, text));
         let known: Option<Vec<char>> = shape.and_then(alphabet).map(<[char]>::to_vec);
         let paths = [path.clone()];
-        match known {
-            Some(known) => {
-                let at = known.iter().position(|k| *k == c).unwrap_or(0);
-                let make = |n: &BigInt| known.get(n.to_usize()?).map(|c| Node::Char(*c));
-                self.lower(&paths, &BigInt::from(at), &make)?;
-            }
-            None => {
-                let make = |n: &BigInt| order::ranked(n.to_u32()?).map(Node::Char);
-                self.lower(&paths, &BigInt::from(order::rank(c)), &make)?;
-            }
+        if let Some(known) = known {
+            let at = known.iter().position(|k| *k == c).unwrap_or(0);
+            let make = |n: &BigInt| known.get(n.to_usize()?).map(|c| Node::Char(*c));
+            return self.lower(&paths, &BigInt::from(at), &make);
         }
-        Ok(())
+        let make = |n: &BigInt| order::ranked(n.to_u32()?).map(Node::Char);
+        self.lower(&paths, &BigInt::from(order::rank(c)), &make)
     }
 
     fn float(&mut self, path: &Path, f: f64) -> Result<(), Stop<E>> {

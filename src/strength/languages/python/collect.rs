@@ -24,6 +24,11 @@ use crate::strength::languages::python::strategies::{
 use crate::strength::languages::python::text::sha256_of;
 use crate::strength::languages::python::write::{opaque, plain};
 
+/// Bases of a class that are looked at.
+const BASES: usize = 32;
+/// Tables of one function, names of them all and arguments that are kept.
+const TABLES: usize = 64;
+const NAMES: usize = 512;
 /// Draws of one body that are carded one by one.
 const DRAWS: usize = 256;
 
@@ -52,6 +57,11 @@ pub(super) fn module<'a>(body: &'a [Stmt], names: &Names<'a>) -> Module {
         function.disabled |= silenced.contains(&function.name);
     }
     module.disabled = silenced.contains("");
+    for (at, function) in module.functions.iter().enumerate() {
+        if let Some(class) = function.class.and_then(|class| module.classes.get_mut(class)) {
+            class.functions.push(at);
+        }
+    }
     module.effort = effort::of_module(body, &names.top, &scope);
     for function in module.functions.iter_mut().filter(|f| f.class.is_none()) {
         settled.get(&function.name).cloned().into_iter().for_each(|set| function.effort.budget.under(set));
@@ -127,12 +137,23 @@ impl<'a> Collector<'_, 'a> {
             }
             _ => None,
         };
-        let bases: Vec<String> = def.bases().iter().map(|b| scope.dotted(b).unwrap_or_default()).collect();
+        let bases: Vec<String> = def.bases().iter().take(BASES).map(|b| scope.dotted(b).unwrap_or_default()).collect();
         let has_init = ["__init__", "__new__"].iter().any(|n| matches!(own.get(n), Some(Bound::Function(_) | Bound::Many)));
         let line = self.names.file.line(def.name.start());
         let at = self.module.classes.len();
         let effort = effort::of_class(def, &own, scope, &inner);
-        self.module.classes.push(Class { name: def.name.to_string(), outer, line, bases, has_init, collect, domain, effort });
+        let domain = capped(domain);
+        self.module.classes.push(Class {
+            name: def.name.to_string(),
+            outer,
+            line,
+            bases,
+            has_init,
+            collect,
+            domain,
+            effort,
+            functions: Vec::new(),
+        });
         if let Some(machine) = machine::read(def, scope, self.names.file) {
             let bound = if def.bases().iter().any(machine::is_test_case) { Role::Machine } else { Role::Rules };
             self.machines.insert(at);
@@ -210,7 +231,7 @@ impl<'a> Collector<'_, 'a> {
         (inner, scope): (&Scope<'_, 'a>, &Scope<'_, 'a>),
         found: &mut Function,
     ) -> Vec<&'a StmtFor> {
-        let mut domain = if is_carded(def.name.as_str()) { self.marks.clone() } else { Domain::default() };
+        let mut domain = if is_carded(def.name.as_str()) { self.module_marks(scope) } else { Domain::default() };
         for decorator in &def.decorator_list {
             match as_given(&decorator.expression, scope) {
                 Some(call) => given(call, &decorator.expression, &found.parameters, scope, &mut domain),
@@ -235,14 +256,32 @@ impl<'a> Collector<'_, 'a> {
         let loops = body.loops.iter().filter_map(|l| Some((*l, loop_table(&l.target, &l.iter, inner)?)));
         let (loops, tables): (Vec<_>, Vec<_>) = loops.unzip();
         domain.tables.extend(tables);
-        found.domain = domain;
+        found.domain = capped(domain);
         loops
+    }
+
+    /// The module's marks; where the file's budget does not hold them again, their text.
+    fn module_marks(&self, scope: &Scope<'_, 'a>) -> Domain {
+        let rows: usize = self.marks.tables.iter().map(|t| t.rows.len() * t.names.len()).sum();
+        if scope.spend(rows + 1).is_some() {
+            return self.marks.clone();
+        }
+        Domain { unread: BTreeSet::from([sha256_of(&self.marks.to_json().to_string())]), ..Domain::default() }
     }
 
     fn hash(&self, parameters: &[String], body: &'a [Stmt]) -> String {
         let ranges: Vec<TextRange> = statements(body).map(Stmt::range).collect();
         sha256_of(&format!("{}\n{}", parameters.join(","), self.names.file.sha256(&ranges, &[])))
     }
+}
+
+/// A domain of so many parts that comparing them would take long is told by its hash.
+pub(super) fn capped(domain: Domain) -> Domain {
+    let names: usize = domain.tables.iter().map(|t| t.names.len()).sum();
+    if domain.tables.len() <= TABLES && names <= NAMES && domain.arguments.len() <= NAMES {
+        return domain;
+    }
+    Domain { unread: BTreeSet::from([sha256_of(&domain.to_json().to_string())]), ..Domain::default() }
 }
 
 fn is_carded(name: &str) -> bool {
@@ -265,7 +304,7 @@ fn assertion(assert: &ruff_python_ast::StmtAssert, scope: &Scope<'_, '_>) -> Ass
 fn parameters(def: &StmtFunctionDef, in_class: bool, scope: &Scope<'_, '_>) -> Vec<String> {
     let is_static = def.decorator_list.iter().any(|d| scope.dotted(&d.expression).is_some_and(|n| n == "staticmethod"));
     let skip = usize::from(in_class && !is_static);
-    def.parameters.iter().filter(|p| !p.is_variadic()).skip(skip).map(|p| p.name().to_string()).collect()
+    def.parameters.iter().filter(|p| !p.is_variadic()).skip(skip).take(NAMES).map(|p| p.name().to_string()).collect()
 }
 
 /// Whether a decorator makes a fixture; its parameters become a table.

@@ -8,6 +8,7 @@ use crate::strength::domain::{Argument, Domain, Strategy};
 use crate::strength::effort::Effort;
 use crate::strength::languages::facts::{Function, Role};
 use crate::strength::languages::python::body::Body;
+use crate::strength::languages::python::collect::capped;
 use crate::strength::languages::python::effort::of_method;
 use crate::strength::languages::python::names::{Bound, Scope, layer};
 use crate::strength::languages::python::strategies::{own_layer, strategy};
@@ -86,7 +87,7 @@ fn facts(chain: &[(&StmtClassDef, Scope<'_, '_>)], file: &File<'_>) -> Function 
         }
     }
     let body_sha256 = file.sha256(&ranges.into_iter().collect::<Vec<TextRange>>(), &[]);
-    Function { domain, assertions, checks, body_sha256, effort, ..Function::default() }
+    Function { domain: capped(domain), assertions, checks, body_sha256, effort, ..Function::default() }
 }
 
 /// A rule is an argument of its own, and so is each thing that it draws; an invariant is one too.

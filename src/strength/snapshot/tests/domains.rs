@@ -394,3 +394,14 @@ fn parameters_of_fixtures_are_cases_of_the_tests_that_ask_for_them() {
     assert_eq!(here.losses(&in_conftest("[0]"))[0].rule, Rule::CaseRemoved);
     assert!(!here.is_declared());
 }
+
+#[test]
+fn rows_that_many_tests_share_are_held_within_bounds_and_refused_by_name_beyond_them() {
+    let world = |tests: usize| {
+        let tests: String = (0..tests).map(|n| format!("    def test_{n}(self, a):\n        assert a\n")).collect();
+        World::new(&[("tests/test_a.py", &format!("import pytest\n\n@pytest.mark.parametrize('a', range(900))\nclass TestA:\n{tests}"))])
+    };
+    assert_eq!(world(50).cards("tests/test_a.py").len(), 50);
+    let refused = crate::strength::snapshot::cards(&crate::tree::RepoPath::new("tests/test_a.py"), &world(1_200)).unwrap_err();
+    assert_eq!(refused.to_string(), "tests/test_a.py: line 1: its cards would hold more than 1000000 inputs");
+}
