@@ -438,6 +438,12 @@ def outcome(tree, why):
     return found
 
 
+def homes():
+    """The standard library, and where modules are installed; not the prefix, which may hold projects too."""
+    installed = [folder for folder in sys.path if os.path.basename(folder) in ("site-packages", "dist-packages")]
+    return [os.path.realpath(folder) for folder in [os.path.dirname(os.__file__)] + installed]
+
+
 class Server:
     def __init__(self, lines, answers):
         self.lines, self.answers = lines, answers
@@ -466,6 +472,8 @@ class Server:
     def on_hello(self, asked):
         if asked.get("seedgate.worker") != PROTOCOL:
             raise Refused("protocol", "this worker speaks seedgate.worker/1")
+        if sys.version_info < (3, 8):
+            raise Refused("protocol", "the worker needs Python 3.8 or newer, and this is " + sys.version.split()[0])
         if asked.get("progress"):
             with open(asked["progress"], "r+b") as file:
                 self.progress = memoryview(mmap.mmap(file.fileno(), 16)).cast("I")
@@ -474,7 +482,7 @@ class Server:
         sys.addaudithook(audit)
         sys.meta_path.insert(0, Assumptions())
         version = ".".join(map(str, sys.version_info[:3]))
-        return {"seedgate.worker": PROTOCOL, "language": "python", "version": version, "executable": sys.executable, "home": [sys.prefix, sys.base_prefix]}
+        return {"seedgate.worker": PROTOCOL, "language": "python", "version": version, "executable": sys.executable, "home": homes()}
 
     def on_open(self, asked):
         NETWORK.clear()
