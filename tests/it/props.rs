@@ -334,3 +334,19 @@ fn what_is_no_worker_or_breaks_the_protocol_gives_no_verdict() {
     let said = project.seedgate(&["props", "run", "--python", "no-such-python"]);
     assert_eq!((said.code, said.err.contains("no no-such-python on PATH")), (Some(69), true), "{}", said.err);
 }
+
+#[test]
+fn processes_that_start_at_once_share_one_tree() {
+    let project = Project::new(&FILES);
+    project.commit("nothing", &[]);
+    let start = || project.command(&["props", "run"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("seedgate");
+    let children: Vec<_> = (0..4).map(|_| start()).collect();
+    for mut child in children {
+        assert_eq!(child.wait().expect("an end").code(), Some(0));
+    }
+    let cache = project.sandbox.beside("cache").join("seedgate/trees");
+    let kept: Vec<String> =
+        fs::read_dir(cache).expect("trees").map(|e| e.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+    let trees = kept.iter().filter(|name| name.len() == 64).count();
+    assert_eq!((trees, kept.iter().any(|name| name.starts_with('.'))), (1, false), "{kept:?}");
+}
