@@ -3,7 +3,7 @@
 use crate::witness::generate::Part;
 use crate::witness::order;
 use crate::witness::shape::Shape;
-use crate::witness::shrink::node::{self, Holder, Node};
+use crate::witness::shrink::node::{self, Holder, Node, Path};
 use crate::witness::shrink::{Search, Stop};
 use crate::witness::value::Value;
 
@@ -29,22 +29,32 @@ impl<E> Search<'_, E> {
 
     /// The tree with every leaf at its simplest.
     fn blank(&self) -> Node {
-        let mut tree = self.best.clone();
-        for path in self.best.paths() {
-            let leaf = match (self.best.at(&path), node::shape(self.plan, &self.best, &path)) {
-                (Some(Node::Int(_) | Node::Leaf(_)), Some(shape)) => {
-                    Some(Node::of(&shape.simplest())).filter(|node| node.parts().is_empty())
+        self.blank_below(&self.best, &mut Vec::new())
+    }
+
+    fn blank_below(&self, node: &Node, path: &mut Path) -> Node {
+        let shape = node::shape(self.plan, &self.best, path);
+        match node {
+            Node::Int(_) | Node::Leaf(_) => {
+                let simplest = shape.map(|shape| Node::of(&shape.simplest()));
+                simplest.filter(|simplest| simplest.parts().is_empty()).unwrap_or_else(|| node.clone())
+            }
+            Node::Many(Holder::Text, parts) => {
+                let first = shape.and_then(alphabet).and_then(|alphabet| alphabet.first().copied()).unwrap_or('0');
+                Node::Many(Holder::Text, vec![Node::Char(first); parts.len()])
+            }
+            Node::Byte(_) => Node::Byte(0),
+            Node::Char(c) => Node::Char(*c),
+            Node::Many(holder, parts) => {
+                let mut blank = Vec::with_capacity(parts.len());
+                for (step, part) in parts.iter().enumerate() {
+                    path.push(step);
+                    blank.push(self.blank_below(part, path));
+                    path.pop();
                 }
-                (Some(Node::Many(Holder::Text, parts)), Some(shape)) => {
-                    let first = alphabet(shape).and_then(|alphabet| alphabet.first().copied()).unwrap_or('0');
-                    Some(Node::Many(Holder::Text, vec![Node::Char(first); parts.len()]))
-                }
-                (Some(Node::Byte(_)), _) => Some(Node::Byte(0)),
-                _ => None,
-            };
-            tree = leaf.map_or_else(|| tree.clone(), |leaf| tree.with(&path, leaf));
+                Node::Many(*holder, blank)
+            }
         }
-        tree
     }
 
     /// Tries the simplest value in the place of every part that cannot be deleted, or (`elements`) of every part.
