@@ -189,9 +189,13 @@ pub(super) fn replace(tokens: &[&str], values: &BTreeMap<&str, &str>) -> Vec<Str
     replaced
 }
 
-/// One token, or one bracket with what is in it.
+/// One token, one dotted name, or one bracket with what is in it.
 fn is_atom(tokens: &[&str]) -> bool {
-    tokens.len() == 1 || (opens(tokens[0]) && depth_zero(tokens).count() == 1)
+    tokens.len() == 1 || (opens(tokens[0]) && depth_zero(tokens).count() == 1) || is_dotted(tokens)
+}
+
+fn is_dotted(tokens: &[&str]) -> bool {
+    tokens.len() % 2 == 1 && tokens.iter().enumerate().all(|(at, token)| if at % 2 == 1 { *token == "." } else { is_name(token) })
 }
 
 fn opens(token: &str) -> bool {
@@ -267,6 +271,7 @@ mod tests {
             ("x.y == want", "( - 1 ) . y == 0", "-1", "0"),
             ("x[0] in want", "[ 1 , 2 ] [ 0 ] in ( 1 , 2 )", "[1, 2]", "(1, 2)"),
             ("g(x, want)", "g ( ( lambda : 1 ) , 0 )", "lambda: 1", "0"),
+            ("x() == want", "shop.Cart() == 0", "shop.Cart", "0"),
         ];
         for (text, wanted, x, want) in table {
             let values = BTreeMap::from([("x", x), ("want", want)]);

@@ -147,7 +147,7 @@ fn disjunctions(base: &Oracle, patch: &Oracle, names: &Names<'_>) -> Option<Weig
 }
 
 fn raised(base: &Oracle, patch: &Oracle, names: &Names<'_>) -> Option<Weight> {
-    if base.sign != patch.sign || !names.alike(&base.subject, &patch.subject) {
+    if base.sign != patch.sign || !names.alike(&unlisted(&base.subject), &unlisted(&patch.subject)) {
         return None;
     }
     let classes = |o: &Oracle| -> BTreeSet<String> {
@@ -219,14 +219,18 @@ fn about(base: &Oracle, patch: &Oracle, names: &Names<'_>) -> Option<Weight> {
 fn is_listed(base: &Oracle, patch: &Oracle, names: &Names<'_>) -> bool {
     let exact = base.kind == Kind::Exact && patch.kind == Kind::Exact;
     exact
-        && names.alike(unlisted(&base.subject), unlisted(&patch.subject))
-        && names.alike(unlisted(&base.expected), unlisted(&patch.expected))
+        && names.alike(&unlisted(&base.subject), &unlisted(&patch.subject))
+        && names.alike(&unlisted(&base.expected), &unlisted(&patch.expected))
 }
 
-/// What a text makes a list or tuple of, else the text.
-fn unlisted(text: &str) -> &str {
-    let inside = ["list ( ", "tuple ( "].iter().find_map(|by| text.strip_prefix(by)?.strip_suffix(" )"));
-    inside.filter(|inside| is_one(inside)).unwrap_or(text)
+/// What a text makes a list or tuple of, or takes the length of one of, else the text.
+fn unlisted(text: &str) -> String {
+    let inside = |text: &str, by: &str| text.strip_prefix(by)?.strip_suffix(" )").filter(|inside| is_one(inside)).map(str::to_owned);
+    let list = |text: &str| inside(text, "list ( ").or_else(|| inside(text, "tuple ( "));
+    match inside(text, "len ( ") {
+        Some(of) => format!("len ( {} )", list(&of).unwrap_or(of)),
+        None => list(text).unwrap_or_else(|| text.to_owned()),
+    }
 }
 
 /// Whether no bracket closes in a text that did not open there.

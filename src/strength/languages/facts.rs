@@ -160,6 +160,12 @@ pub struct Row {
 }
 
 impl Cases {
+    /// The rows of one name that stands in a list of names: each row holds the value.
+    pub fn opened(&self) -> (BTreeSet<Vec<String>>, BTreeSet<String>) {
+        let value = |row: &Row| vec![if let [one] = row.cells.as_slice() { one.clone() } else { row.whole.clone() }];
+        (self.rows.iter().map(value).collect(), self.rest.clone())
+    }
+
     /// The rows for so many names, and what is not read as rows.
     pub fn spread(&self, width: usize) -> (BTreeSet<Vec<String>>, BTreeSet<String>) {
         let mut rows = BTreeSet::new();
