@@ -10,7 +10,7 @@ use crate::strength::delta::claims::{self, Demand};
 use crate::strength::delta::oracle::{Kind, Oracle, holds_part, names, normal};
 use crate::strength::delta::renames::Renames;
 use crate::strength::delta::weigh::{Names, Weight, weigh};
-use crate::strength::delta::{Compared, Loss, tokens};
+use crate::strength::delta::{Compared, Loss, grown, tokens};
 
 /// At most this many weakened conditions of one card are told.
 const MOST_TOLD: usize = 8;
@@ -179,6 +179,7 @@ impl Used {
             went: self.before.difference(&self.after).map(String::as_str).collect(),
             came: self.after.difference(&self.before).map(String::as_str).collect(),
             own: before.parameters.iter().chain(&after.parameters).map(String::as_str).chain(["self", "cls"]).collect(),
+            both_ways: grown::both_ways(after),
             renames: Some(renames),
             ..Names::default()
         }

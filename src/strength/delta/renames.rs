@@ -3,10 +3,14 @@
 use std::collections::BTreeSet;
 
 use crate::strength::cards::CardSet;
-use crate::strength::delta::tokens::{cut, is_free, is_name};
+use crate::strength::delta::tokens::{cut, is_free, is_word};
 
 /// Words of fewer letters make no two names alike.
 const LETTERS: usize = 3;
+/// A word of so many letters that another one begins with makes them alike: `valid`, `validate`.
+const STEM: usize = 5;
+/// At most so many tokens back the function is looked for that a keyword is passed to.
+const FAR: usize = 2_000;
 
 /// Names that stand behind a dot or before a keyword's value in the checks of one side, and in none of the other.
 #[derive(Debug, Default)]
@@ -23,11 +27,36 @@ impl Renames {
         Renames { went: only(&before, &after), came: only(&after, &before) }
     }
 
-    /// Whether the first name may have become the second: they share a word, and no check of the patch uses the first, none of the base
-    /// the second.
-    pub(super) fn became(&self, was: &str, now: &str) -> bool {
-        self.went.contains(was) && self.came.contains(now) && are_kin(was, now)
+    /// Whether the name at that place of the first text may have become the one at that place of the second: they share a word, and no
+    /// check of the patch uses the first, none of the base the second.
+    pub(super) fn became(&self, was: &[&str], now: &[&str], at: usize) -> bool {
+        let parts = part(was, at).zip(part(now, at));
+        parts.is_some_and(|(old, new)| self.went.contains(&old) && self.came.contains(&new)) && are_kin(was[at], now[at])
     }
+}
+
+/// An attribute by its name; a keyword together with the function that it is passed to.
+fn part(tokens: &[&str], at: usize) -> Option<String> {
+    if is_free(tokens, at) || !is_word(tokens[at]) {
+        return None;
+    }
+    if at > 0 && tokens[at - 1] == "." {
+        return Some(tokens[at].to_owned());
+    }
+    let mut depth = 0_usize;
+    let open = (0..at).rev().take(FAR).find(|place| match tokens[*place] {
+        ")" | "]" | "}" => {
+            depth += 1;
+            false
+        }
+        "(" | "[" | "{" => {
+            depth = depth.wrapping_sub(1);
+            depth == usize::MAX
+        }
+        _ => false,
+    })?;
+    let callee = open.checked_sub(1).map_or("", |before| tokens[before]);
+    Some(format!("{callee}({}", tokens[at]))
 }
 
 fn parts(side: &CardSet) -> BTreeSet<String> {
@@ -35,8 +64,7 @@ fn parts(side: &CardSet) -> BTreeSet<String> {
     for claim in side.cards().flat_map(|card| &card.claims) {
         for text in std::iter::once(&claim.text).chain(&claim.setup) {
             let tokens = cut(text);
-            let named = (0..tokens.len()).filter(|at| is_name(tokens[*at]) && !is_free(&tokens, *at));
-            all.extend(named.map(|at| tokens[at].to_owned()));
+            all.extend((0..tokens.len()).filter_map(|at| part(&tokens, at)));
         }
     }
     all
@@ -44,7 +72,8 @@ fn parts(side: &CardSet) -> BTreeSet<String> {
 
 fn are_kin(one: &str, other: &str) -> bool {
     let (one, other) = (words(one), words(other));
-    one.iter().any(|word| word.len() >= LETTERS && other.contains(word))
+    let begins = |a: &str, b: &str| a.len() >= STEM && b.starts_with(a);
+    one.iter().any(|a| a.len() >= LETTERS && other.iter().any(|b| a == b || begins(a, b) || begins(b, a)))
 }
 
 /// `_format_full_version` and `FormatFullVersion` are both `format`, `full`, `version`.
@@ -75,10 +104,11 @@ mod tests {
             ("hash", "unsafe_hash"),
             ("temp_dir", "dir"),
             ("range2list", "parse_list"),
+            ("valid", "validate"),
         ] {
             assert!(are_kin(one, other), "{one} {other}");
         }
-        for (one, other) in [("total", "fake"), ("strict", "lenient"), ("is_ok", "is_bad"), ("a", "a_b"), ("old", "new")] {
+        for (one, other) in [("total", "fake"), ("strict", "lenient"), ("is_ok", "is_bad"), ("a", "a_b"), ("old", "new"), ("fake", "faked_total")] {
             assert!(!are_kin(one, other), "{one} {other}");
         }
     }

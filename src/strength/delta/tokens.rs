@@ -18,7 +18,7 @@ const OPERATORS: [&str; 20] =
     ["**=", "//=", ">>=", "<<=", "...", "==", "!=", "<=", ">=", "->", ":=", "**", "//", "<<", ">>", "+=", "-=", "*=", "&&", "||"];
 
 fn token_len(text: &str) -> usize {
-    let word = text.find(|c: char| !is_word(c)).unwrap_or(text.len());
+    let word = text.find(|c: char| !is_part(c)).unwrap_or(text.len());
     let quoted = text[word..].starts_with(['\'', '"']) && word <= 2 && !text.starts_with(|c: char| c.is_ascii_digit());
     if quoted {
         return word + string_len(&text[word..]);
@@ -30,15 +30,20 @@ fn token_len(text: &str) -> usize {
     operator.unwrap_or_else(|| text.chars().next().map_or(text.len(), char::len_utf8))
 }
 
-fn is_word(c: char) -> bool {
+fn is_part(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
+}
+
+/// Whether a token is a name or keyword.
+pub(super) fn is_word(token: &str) -> bool {
+    token.chars().all(is_part) && !token.starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// `1.5e-3` is one token.
 fn number_len(text: &str) -> usize {
     let mut exponent = false;
     let end = text.find(|c: char| {
-        let part = is_word(c) || c == '.' || (exponent && matches!(c, '+' | '-'));
+        let part = is_part(c) || c == '.' || (exponent && matches!(c, '+' | '-'));
         exponent = matches!(c, 'e' | 'E') && !text.starts_with("0x");
         !part
     });
@@ -157,7 +162,7 @@ const EVERYWHERE: [&str; 50] = [
 
 /// Whether a token is a name whose meaning depends on the file.
 pub(super) fn is_name(token: &str) -> bool {
-    let word = token.chars().all(is_word) && !token.starts_with(|c: char| c.is_ascii_digit());
+    let word = is_word(token);
     let own = token.strip_prefix('_').is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()));
     word && !own && EVERYWHERE.binary_search(&token).is_err()
 }

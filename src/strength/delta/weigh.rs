@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::rc::Rc;
 
+use crate::strength::delta::grown::is_given_more;
 use crate::strength::delta::oracle::{
     Kind, Oracle, Slack, holds_part, is_literal_change, is_value_text, is_wider_all, number_of, pure_parts, without_modules,
 };
 use crate::strength::delta::renames::Renames;
-use crate::strength::delta::tokens::{cut, is_free, is_name};
+use crate::strength::delta::tokens::{cut, is_free, is_name, is_word};
 
 /// What became of a condition in another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +28,8 @@ pub(super) struct Names<'n> {
     pub(super) came: BTreeSet<&'n str>,
     /// Names that stand for no package: parameters and the instance.
     pub(super) own: BTreeSet<&'n str>,
+    /// Arguments of the patch that are drawn from both booleans.
+    pub(super) both_ways: BTreeSet<&'n str>,
     /// Names of an interface that the whole change renames.
     pub(super) renames: Option<&'n Renames>,
     /// Texts that were cut already.
@@ -46,26 +49,36 @@ impl Names<'_> {
             return true;
         }
         let (one, other) = (self.read(one), self.read(other));
-        if one.frame != other.frame {
+        let is_framed = one.frame == other.frame;
+        if !is_framed && !self.may_be_given_more(&one, &other) {
             return false;
         }
         let one: Vec<&str> = one.tokens.iter().map(String::as_str).collect();
         let other: Vec<&str> = other.tokens.iter().map(String::as_str).collect();
+        if !is_framed {
+            return is_given_more(&one, &other, &self.both_ways);
+        }
         let (mut there, mut back) = (BTreeMap::new(), BTreeMap::new());
         one.len() == other.len()
             && (0..one.len()).all(|at| {
                 let (a, b) = (one[at], other[at]);
                 let renamed =
                     |a, b| self.went.contains(a) && self.came.contains(b) && is_name(a) && is_free(&one, at) && is_free(&other, at);
-                let part = |tokens: &[&str]| is_name(tokens[at]) && !is_free(tokens, at);
-                let moved = part(&one) && part(&other) && self.renames.is_some_and(|names| names.became(a, b));
+                let moved = self.renames.is_some_and(|names| names.became(&one, &other, at));
+                let package = |tokens: &[&str]| tokens.get(at + 1) == Some(&".") && is_free(tokens, at) && !self.own.contains(tokens[at]);
+                let renamed = |a, b| renamed(a, b) || (package(&one) && package(&other) && are_packages(a, b));
                 a == b || ((moved || renamed(a, b)) && *there.entry(a).or_insert(b) == b && *back.entry(b).or_insert(a) == a)
             })
     }
 
     /// Whether two texts may be alike at all: cheap, and true wherever they are.
     fn may_be_alike(&self, one: &str, other: &str) -> bool {
-        one == other || self.read(one).frame == self.read(other).frame
+        let (one, other) = (self.read(one), self.read(other));
+        one.frame == other.frame || self.may_be_given_more(&one, &other)
+    }
+
+    fn may_be_given_more(&self, one: &Read, other: &Read) -> bool {
+        !self.both_ways.is_empty() && one.tokens.len() < other.tokens.len()
     }
 
     fn read(&self, text: &str) -> Rc<Read> {
@@ -75,11 +88,19 @@ impl Names<'_> {
         let told = without_modules(text, &self.own);
         let tokens: Vec<String> = cut(&told).into_iter().map(str::to_owned).collect();
         let mut frame = DefaultHasher::new();
-        tokens.iter().for_each(|token| if is_name(token) { "" } else { token.as_str() }.hash(&mut frame));
+        let plain: Vec<&str> = tokens.iter().map(String::as_str).collect();
+        let named = |at: usize| is_name(plain[at]) || (is_word(plain[at]) && !is_free(&plain, at));
+        (0..plain.len()).for_each(|at| if named(at) { "" } else { plain[at] }.hash(&mut frame));
         let read = Rc::new(Read { tokens, frame: frame.finish() });
         self.known.borrow_mut().insert(text.to_owned(), Rc::clone(&read));
         read
     }
+}
+
+/// Whether a package may have become another: `cattr`, `cattrs`.
+fn are_packages(one: &str, other: &str) -> bool {
+    let (short, long) = if one.len() < other.len() { (one, other) } else { (other, one) };
+    short.len() > 3 && long.len() - short.len() <= 2 && long.starts_with(short)
 }
 
 /// What the patch's condition says of the base's; `None` when they are about different things.
