@@ -32,7 +32,7 @@ pub(super) fn is_given_more(one: &[&str], other: &[&str], both_ways: &BTreeSet<&
             return false;
         }
         match other[now] {
-            "(" | "[" | "{" => calls.push(other[now] == "(" && (is_name(before) || matches!(before, ")" | "]"))),
+            "(" | "[" | "{" => calls.push(other[now] == "(" && (matches!(before, ")" | "]") || (is_name(before) && !before.is_empty()))),
             ")" | "]" | "}" => drop(calls.pop()),
             _ => {}
         }

@@ -315,7 +315,7 @@ pub(super) fn narrowing(base: &Strategy, patch: &Strategy) -> Option<Rule> {
             narrowed(low_kept && high_kept)
         }
         (Strategy::Finite(keys), Strategy::Finite(kept)) => narrowed(is_kept(keys, kept)),
-        (Strategy::Opaque(was), Strategy::Opaque(now)) if is_same(was, now) => None,
+        (Strategy::Opaque(was), Strategy::Opaque(now)) | (Strategy::Value(was), Strategy::Value(now)) if is_same(was, now) => None,
         (Strategy::Finite(keys), Strategy::Integers { low, high }) => {
             let ends = (low.clone(), high.clone());
             narrowed(keys.iter().all(|key| key.parse().is_ok_and(|n: BigInt| holds(&ends, &n))))
@@ -324,8 +324,8 @@ pub(super) fn narrowing(base: &Strategy, patch: &Strategy) -> Option<Rule> {
         (Strategy::Tuples(parts), Strategy::Tuples(kept)) if parts.len() == kept.len() => each(parts, kept),
         (Strategy::Many { .. }, Strategy::Many { .. }) => many(base, patch),
         (Strategy::Floats { .. }, Strategy::Floats { .. }) => floats(base, patch),
-        (Strategy::Call { name, arguments }, Strategy::Call { name: new, arguments: kept }) if name == new => call(arguments, kept),
-        (Strategy::Mapped { of, how, by }, Strategy::Mapped { of: kept, how: new_how, by: new_by }) if how == new_how && by == new_by => {
+        (Strategy::Call { name, arguments }, Strategy::Call { name: new, arguments: kept }) if is_same(name, new) => call(arguments, kept),
+        (Strategy::Mapped { of, how, by }, Strategy::Mapped { of: kept, how: new_how, by: new_by }) if how == new_how && is_same(by, new_by) => {
             narrowing(of, kept)
         }
         (Strategy::Mapped { of, how, .. }, _) if how == "filter" => narrowing(of, patch),
@@ -396,7 +396,7 @@ fn floats(base: &Strategy, patch: &Strategy) -> Option<Rule> {
 /// Every further argument restricts: a new or another one admits less, one that is gone admits more.
 fn restrictions(base: &BTreeMap<String, String>, patch: &BTreeMap<String, String>) -> Option<Rule> {
     patch.iter().find_map(|(key, value)| match base.get(key) {
-        Some(old) if old == value || (key == "alphabet" && letters_kept(old, value)) => None,
+        Some(old) if is_same(old, value) || (key == "alphabet" && letters_kept(old, value)) => None,
         Some(_) if key == "alphabet" => Some(Rule::BoundNarrowed),
         Some(_) => Some(Rule::DomainUnreadable),
         None => Some(Rule::BoundNarrowed),
@@ -416,5 +416,6 @@ fn call(base: &[(String, Strategy)], patch: &[(String, Strategy)]) -> Option<Rul
         None => Some(if key.contains("draw[") { Rule::BoundNarrowed } else { Rule::DomainUnreadable }),
     });
     let worst = rules.by_ref().min();
-    worst.or_else(|| (patch.len() > base.len()).then_some(Rule::DomainUnreadable))
+    let counted = |parts: &[(String, Strategy)]| parts.iter().filter(|(key, _)| !key.starts_with("leans[")).count();
+    worst.or_else(|| (counted(patch) > counted(base)).then_some(Rule::DomainUnreadable))
 }

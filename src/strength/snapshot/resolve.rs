@@ -94,11 +94,12 @@ impl<'s> Resolver<'s> {
         for (key, part) in arguments {
             linked.push((key.clone(), self.strategy(part, from, depth)?));
         }
-        if !name.contains('.') || name.starts_with("hypothesis.") {
+        if !is_dotted(name) || name.starts_with("hypothesis.") {
             return Ok(Strategy::Call { name: name.to_owned(), arguments: linked });
         }
         let Some((path, Meaning::Strategy(Strategy::Call { name: made, arguments: inner }))) = self.meaning(name, from)? else {
-            return Ok(Strategy::Opaque(Strategy::Call { name: name.to_owned(), arguments: linked }.to_string()));
+            linked.push((Strategy::BEHIND.to_owned(), Strategy::Opaque(name.to_owned())));
+            return Ok(Strategy::Call { name: name.to_owned(), arguments: linked });
         };
         for (key, part) in inner {
             linked.push((key, self.strategy(&part, &path, depth + 1)?));

@@ -175,7 +175,7 @@ pub(in crate::strength::delta) fn normal(text: &str) -> String {
             at += words.len();
             continue;
         }
-        if let Some((length, word)) = respelt(rest) {
+        if let Some((length, word)) = respelt(rest).filter(|_| at == 0 || tokens[at - 1] != ".") {
             told.extend(word.map(str::to_owned));
             at += length;
             continue;

@@ -350,7 +350,7 @@ fn once(value: &Expr, scope: &Scope<'_, '_>) -> Option<Meaning> {
 }
 
 /// Whether an expression is made of strategies by its look.
-fn is_strategy(expr: &Expr, scope: &Scope<'_, '_>) -> bool {
+pub(super) fn is_strategy(expr: &Expr, scope: &Scope<'_, '_>) -> bool {
     match expr {
         Expr::Call(call) => match &*call.func {
             Expr::Attribute(method) if matches!(method.attr.as_str(), "filter" | "map" | "flatmap") => is_strategy(&method.value, scope),

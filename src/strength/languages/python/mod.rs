@@ -11,6 +11,7 @@ mod depth;
 mod effort;
 mod examples;
 pub(super) mod hooks;
+mod leaning;
 mod literal;
 mod machine;
 mod marks;

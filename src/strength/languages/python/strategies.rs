@@ -10,6 +10,7 @@ use ruff_text_size::{Ranged, TextRange};
 
 use crate::strength::domain::{Argument, Domain, Strategy};
 use crate::strength::languages::python::cases::cases;
+use crate::strength::languages::python::leaning::leaning;
 use crate::strength::languages::python::literal::{Value, float, fold};
 use crate::strength::languages::python::names::{Bound, Layer, Scope, layer};
 use crate::strength::languages::python::text::File;
@@ -32,7 +33,7 @@ pub(super) fn strategy(expr: &Expr, scope: &Scope<'_, '_>) -> Strategy {
             Some(strategy) => strategy,
             None => named(expr, scope),
         },
-        _ => Strategy::Opaque(opaque(expr, scope)),
+        _ => leaning(expr, scope),
     }
 }
 
@@ -46,7 +47,7 @@ fn branches(test: &str, holds: Strategy, fails: Strategy) -> Strategy {
 fn named(expr: &Expr, scope: &Scope<'_, '_>) -> Strategy {
     match scope.dotted(expr) {
         Some(name) if name.contains('.') && !name.starts_with("self.") => Strategy::Named(name),
-        _ => Strategy::Opaque(opaque(expr, scope)),
+        _ => leaning(expr, scope),
     }
 }
 
@@ -56,11 +57,14 @@ fn called(call: &ExprCall, whole: &Expr, scope: &Scope<'_, '_>) -> Strategy {
         && let [by] = &*call.arguments.args
         && call.arguments.keywords.is_empty()
     {
-        let of = Box::new(strategy(&method.value, scope));
-        return Strategy::Mapped { of, how: method.attr.to_string(), by: opaque(by, scope) };
+        let (of, how) = (strategy(&method.value, scope), method.attr.to_string());
+        return match leaning(by, scope) {
+            Strategy::Opaque(by) => Strategy::Mapped { of: Box::new(of), how, by },
+            by => Strategy::Call { name: how, arguments: vec![("of".to_owned(), of), ("by".to_owned(), by)] },
+        };
     }
-    let Some(name) = scope.dotted(&call.func) else { return Strategy::Opaque(opaque(whole, scope)) };
-    let unread = || Strategy::Opaque(opaque(whole, scope));
+    let Some(name) = scope.dotted(&call.func) else { return leaning(whole, scope) };
+    let unread = || leaning(whole, scope);
     if let Some(known) = name.strip_prefix(HOUSE) {
         return known_call(known, &call.arguments, scope).unwrap_or_else(unread);
     }

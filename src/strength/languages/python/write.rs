@@ -94,13 +94,18 @@ pub(super) fn plain(expr: &Expr, scope: &Scope<'_, '_>) -> String {
 /// The canonical source of what cannot be read as a value, with a fingerprint of the definitions of this file behind it:
 /// a change there is a change of it.
 pub(super) fn opaque(expr: &Expr, scope: &Scope<'_, '_>) -> String {
-    let mut writer = Writer::new(scope, true);
-    writer.used = Some(BTreeSet::new());
-    let (text, used) = written(expr, LOOSEST, writer);
+    let (text, used) = opaque_with_names(expr, scope);
     match scope.names.fingerprint(&used) {
         Some(print) => format!("{text}  # {print}"),
         None => text,
     }
+}
+
+/// The canonical source of what cannot be read as a value, and the names of this file that stand in it.
+pub(super) fn opaque_with_names(expr: &Expr, scope: &Scope<'_, '_>) -> (String, BTreeSet<String>) {
+    let mut writer = Writer::new(scope, true);
+    writer.used = Some(BTreeSet::new());
+    written(expr, LOOSEST, writer)
 }
 
 fn written<'w>(expr: &'w Expr, around: Tightness, mut writer: Writer<'w, '_, '_>) -> (String, BTreeSet<String>) {
