@@ -12,6 +12,7 @@ mod patches;
 mod oracle;
 mod oracles;
 mod weigh;
+mod qualified;
 mod record;
 mod reducers;
 mod renames;

@@ -9,6 +9,7 @@ use crate::strength::delta::grown::is_given_more;
 use crate::strength::delta::oracle::{
     Kind, Oracle, Slack, holds_part, is_literal_change, is_value_text, is_wider_all, number_of, pure_parts, without_modules,
 };
+use crate::strength::delta::qualified::{ends, is_qualified};
 use crate::strength::delta::renames::Renames;
 use crate::strength::delta::tokens::{cut, is_free, is_name, is_word};
 
@@ -40,6 +41,7 @@ pub(super) struct Names<'n> {
 pub(super) struct Read {
     tokens: Vec<String>,
     frame: u64,
+    ends: u64,
 }
 
 impl Names<'_> {
@@ -50,13 +52,13 @@ impl Names<'_> {
         }
         let (one, other) = (self.read(one), self.read(other));
         let is_framed = one.frame == other.frame;
-        if !is_framed && !self.may_be_given_more(&one, &other) {
+        if !is_framed && !self.may_be_longer(&one, &other) {
             return false;
         }
         let one: Vec<&str> = one.tokens.iter().map(String::as_str).collect();
         let other: Vec<&str> = other.tokens.iter().map(String::as_str).collect();
         if !is_framed {
-            return is_given_more(&one, &other, &self.both_ways);
+            return is_qualified(&one, &other, &self.own) || is_given_more(&one, &other, &self.both_ways);
         }
         let (mut there, mut back) = (BTreeMap::new(), BTreeMap::new());
         one.len() == other.len()
@@ -74,11 +76,11 @@ impl Names<'_> {
     /// Whether two texts may be alike at all: cheap, and true wherever they are.
     fn may_be_alike(&self, one: &str, other: &str) -> bool {
         let (one, other) = (self.read(one), self.read(other));
-        one.frame == other.frame || self.may_be_given_more(&one, &other)
+        one.frame == other.frame || self.may_be_longer(&one, &other)
     }
 
-    fn may_be_given_more(&self, one: &Read, other: &Read) -> bool {
-        !self.both_ways.is_empty() && one.tokens.len() < other.tokens.len()
+    fn may_be_longer(&self, one: &Read, other: &Read) -> bool {
+        one.tokens.len() < other.tokens.len() && (one.ends == other.ends || !self.both_ways.is_empty())
     }
 
     fn read(&self, text: &str) -> Rc<Read> {
@@ -91,7 +93,8 @@ impl Names<'_> {
         let plain: Vec<&str> = tokens.iter().map(String::as_str).collect();
         let named = |at: usize| is_name(plain[at]) || (is_word(plain[at]) && !is_free(&plain, at));
         (0..plain.len()).for_each(|at| if named(at) { "" } else { plain[at] }.hash(&mut frame));
-        let read = Rc::new(Read { tokens, frame: frame.finish() });
+        let ends = ends(&plain);
+        let read = Rc::new(Read { frame: frame.finish(), ends, tokens });
         self.known.borrow_mut().insert(text.to_owned(), Rc::clone(&read));
         read
     }
@@ -186,7 +189,9 @@ fn raised(base: &Oracle, patch: &Oracle, names: &Names<'_>) -> Option<Weight> {
         (Some(_), None) => Some(Weight::Less("message not matched")),
         (Some(before), Some(after)) if inner(&after).contains(inner(&before)) || names.alike(&before, &after) => Some(Weight::Held),
         (Some(before), Some(after)) if !is_literal_change(&before, &after) => Some(Weight::Held),
-        (Some(before), Some(after)) if inner(&before).contains(inner(&after)) => Some(Weight::Less("looser pattern")),
+        (Some(before), Some(after)) if inner(&before).contains(inner(&after)) && told(&after) < told(&before) => {
+            Some(Weight::Less("looser pattern"))
+        }
         (Some(before), Some(after)) if says_as_much(&before, &after) => Some(Weight::Held),
         _ => Some(Weight::Less("another pattern")),
     }
@@ -196,9 +201,13 @@ fn inner(pattern: &str) -> &str {
     pattern.trim_matches(|c| matches!(c, '\'' | '"')).trim_start_matches('^').trim_end_matches('$')
 }
 
+/// How many letters and digits of a message are told.
+fn told(text: &str) -> usize {
+    inner(text).chars().filter(|c| c.is_alphanumeric()).count()
+}
+
 /// Whether another message is told as exactly as the one before: as much of it must be there, and no choice was added.
 fn says_as_much(before: &str, after: &str) -> bool {
-    let told = |text: &str| inner(text).chars().filter(|c| c.is_alphanumeric()).count();
     let choices = |text: &str| inner(text).matches(['|', '?', '*', '[']).count();
     let is_text = |text: &str| text.trim_end_matches([' ', ',', ')']).ends_with(['\'', '"']);
     is_text(before) && is_text(after) && 2 * told(after) >= told(before) && choices(after) <= choices(before)
@@ -219,6 +228,9 @@ fn about(base: &Oracle, patch: &Oracle, names: &Names<'_>) -> Option<Weight> {
         if wider || is_listed(base, patch, names) {
             return Some(Weight::Held);
         }
+        if base.sign == patch.sign && is_text_of(&base.subject, &patch.subject) {
+            return Some(value(base, patch, names));
+        }
         let whole = patch.kind == Kind::Exact && pure_parts(&base.subject).iter().any(|part| names.alike(part, &patch.subject));
         return (whole && !is_own_answer(patch)).then_some(Weight::Held);
     }
@@ -234,6 +246,12 @@ fn about(base: &Oracle, patch: &Oracle, names: &Names<'_>) -> Option<Weight> {
         Kind::Bound => bounded(base, patch, names),
         _ => shaped(base, patch, names),
     })
+}
+
+/// `str(caught)` shows at most what `str(caught.value)` does.
+fn is_text_of(base: &str, patch: &str) -> bool {
+    let caught = base.strip_prefix("str ( ").and_then(|text| text.strip_suffix(" )")).unwrap_or_default();
+    is_name(caught) && !caught.is_empty() && patch == format!("str ( {caught} . value )")
 }
 
 /// `f() == [1]` and `list(f()) == [1]` say the same of what they go through.

@@ -8,7 +8,7 @@ use ruff_python_ast::Expr;
 use crate::strength::domain::Strategy;
 use crate::strength::languages::python::collect::is_strategy;
 use crate::strength::languages::python::names::{Bound, Scope};
-use crate::strength::languages::python::strategies::{is_composite, made_by, returns_strategy, strategy};
+use crate::strength::languages::python::strategies::{is_composite, made_by, makers, returns_strategy, strategy};
 use crate::strength::languages::python::write::{opaque, opaque_with_names};
 
 /// What leans on more strategies than this is told by its text and a fingerprint alone.
@@ -22,7 +22,7 @@ pub(super) fn leaning(expr: &Expr, scope: &Scope<'_, '_>) -> Strategy {
     }
     let (text, names) = opaque_with_names(expr, scope);
     let known: RefCell<BTreeMap<String, bool>> = RefCell::default();
-    let apart = |name: &str| *known.borrow_mut().entry(name.to_owned()).or_insert_with(|| draws(name, &scope.names.scope()));
+    let apart = |name: &str| *known.borrow_mut().entry(name.to_owned()).or_insert_with(|| draws(name, &scope.names.scope(), DEPTH));
     let (print, leans) = scope.names.behind(&names, &apart);
     if leans.is_empty() || leans.len() > MOST {
         return whole();
@@ -36,16 +36,19 @@ pub(super) fn leaning(expr: &Expr, scope: &Scope<'_, '_>) -> Strategy {
     Strategy::Call { name: text, arguments }
 }
 
+/// How many functions that return what another one makes are followed.
+const DEPTH: u32 = 8;
+
 /// A name that no file can give.
 const WITHIN: &str = "";
 
 /// Whether a name of the file stands for a strategy or what makes one.
-fn draws(name: &str, scope: &Scope<'_, '_>) -> bool {
-    if scope.spend(8).is_none() {
-        return false;
-    }
+fn draws(name: &str, scope: &Scope<'_, '_>, depth: u32) -> bool {
+    let Some(depth) = depth.checked_sub(1).filter(|_| scope.spend(8).is_some()) else { return false };
     match scope.lookup(name) {
-        Some((Bound::Function(def), home)) => is_composite(def, &home) || returns_strategy(def, &home),
+        Some((Bound::Function(def), home)) => {
+            is_composite(def, &home) || returns_strategy(def, &home) || makers(def).iter().any(|maker| draws(maker, scope, depth))
+        }
         Some((Bound::Once(value), home)) => is_strategy(value, &home),
         _ => false,
     }

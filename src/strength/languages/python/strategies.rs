@@ -276,6 +276,27 @@ pub(super) fn returns_strategy(def: &StmtFunctionDef, home: &Scope<'_, '_>) -> b
     finder.found.iter().any(|e| house(e) || matches!(e, Expr::Call(c) if matches!(&*c.func, Expr::Attribute(a) if house(&a.value))))
 }
 
+/// The functions of which a function returns what they make, or chooses between it.
+pub(super) fn makers(def: &StmtFunctionDef) -> Vec<&str> {
+    let mut finder = Finder::new(None);
+    def.body.iter().for_each(|s| finder.visit_stmt(s));
+    let mut names = Vec::new();
+    for made in finder.found.iter().chain(&finder.chains) {
+        let mut at = *made;
+        names.extend(loop {
+            at = match at {
+                Expr::BinOp(choice) if choice.op == Operator::BitOr => &choice.left,
+                Expr::Call(call) => match &*call.func {
+                    Expr::Attribute(method) => &method.value,
+                    func => break func.as_name_expr().map(|name| name.id.as_str()),
+                },
+                _ => break None,
+            };
+        });
+    }
+    names
+}
+
 /// Finds `draw(X)` of a composite, or what a plain function returns.
 struct Finder<'a> {
     draw: Option<&'a str>,

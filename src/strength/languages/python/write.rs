@@ -357,6 +357,12 @@ impl<'w> Writer<'w, '_, '_> {
         self.locals?.get(name).filter(|_| !self.renamed.iter().any(|(old, _)| *old == name))
     }
 
+    /// Whether a name of the language itself means what it says here.
+    fn is_builtin(&self, name: &str) -> bool {
+        let hidden = self.locals.is_some_and(|locals| locals.contains_key(name)) || self.renamed.iter().any(|(old, _)| *old == name);
+        self.resolve && !hidden && self.scope.lookup(name).is_none() && self.scope.resolved(name) == name
+    }
+
     /// Whether the name at the root of an attribute is neither renamed nor local.
     fn is_free(&self, expr: &Expr) -> bool {
         let mut at = expr;
