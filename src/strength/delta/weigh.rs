@@ -1,17 +1,12 @@
 //! Owns whether one condition says at least as much as another about the same subject.
 
-use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::rc::Rc;
+use std::collections::BTreeSet;
 
-use crate::strength::delta::grown::is_given_more;
+use crate::strength::delta::names::Names;
 use crate::strength::delta::oracle::{
-    Kind, Oracle, Slack, holds_part, is_literal_change, is_value_text, is_wider_all, number_of, pure_parts, without_modules,
+    Kind, Oracle, Slack, holds_part, is_literal_change, is_value_text, is_wider_all, number_of, pure_parts,
 };
-use crate::strength::delta::qualified::{ends, is_qualified};
-use crate::strength::delta::renames::Renames;
-use crate::strength::delta::tokens::{cut, is_free, is_name, is_word};
+use crate::strength::delta::tokens::{cut, is_name};
 
 /// What became of a condition in another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,90 +15,6 @@ pub(super) enum Weight {
     Held,
     /// The other is about the same subject and says less, or something else: why.
     Less(&'static str),
-}
-
-/// Names that only one side of a change uses: a name that went may have become one that came.
-#[derive(Default)]
-pub(super) struct Names<'n> {
-    pub(super) went: BTreeSet<&'n str>,
-    pub(super) came: BTreeSet<&'n str>,
-    /// Names that stand for no package: parameters and the instance.
-    pub(super) own: BTreeSet<&'n str>,
-    /// Arguments of the patch that are drawn from both booleans.
-    pub(super) both_ways: BTreeSet<&'n str>,
-    /// Names of an interface that the whole change renames.
-    pub(super) renames: Option<&'n Renames>,
-    /// Texts that were cut already.
-    pub(super) known: RefCell<HashMap<String, Rc<Read>>>,
-}
-
-/// A text cut once, and a hash that only texts share which are equal but for names.
-pub(super) struct Read {
-    tokens: Vec<String>,
-    frame: u64,
-    ends: u64,
-}
-
-impl Names<'_> {
-    /// Whether two texts are equal but for names, each of which became one other.
-    pub(super) fn alike(&self, one: &str, other: &str) -> bool {
-        if one == other {
-            return true;
-        }
-        let (one, other) = (self.read(one), self.read(other));
-        let is_framed = one.frame == other.frame;
-        if !is_framed && !self.may_be_longer(&one, &other) {
-            return false;
-        }
-        let one: Vec<&str> = one.tokens.iter().map(String::as_str).collect();
-        let other: Vec<&str> = other.tokens.iter().map(String::as_str).collect();
-        if !is_framed {
-            return is_qualified(&one, &other, &self.own) || is_given_more(&one, &other, &self.both_ways);
-        }
-        let (mut there, mut back) = (BTreeMap::new(), BTreeMap::new());
-        one.len() == other.len()
-            && (0..one.len()).all(|at| {
-                let (a, b) = (one[at], other[at]);
-                let renamed =
-                    |a, b| self.went.contains(a) && self.came.contains(b) && is_name(a) && is_free(&one, at) && is_free(&other, at);
-                let moved = self.renames.is_some_and(|names| names.became(&one, &other, at));
-                let package = |tokens: &[&str]| tokens.get(at + 1) == Some(&".") && is_free(tokens, at) && !self.own.contains(tokens[at]);
-                let renamed = |a, b| renamed(a, b) || (package(&one) && package(&other) && are_packages(a, b));
-                a == b || ((moved || renamed(a, b)) && *there.entry(a).or_insert(b) == b && *back.entry(b).or_insert(a) == a)
-            })
-    }
-
-    /// Whether two texts may be alike at all: cheap, and true wherever they are.
-    fn may_be_alike(&self, one: &str, other: &str) -> bool {
-        let (one, other) = (self.read(one), self.read(other));
-        one.frame == other.frame || self.may_be_longer(&one, &other)
-    }
-
-    fn may_be_longer(&self, one: &Read, other: &Read) -> bool {
-        one.tokens.len() < other.tokens.len() && (one.ends == other.ends || !self.both_ways.is_empty())
-    }
-
-    fn read(&self, text: &str) -> Rc<Read> {
-        if let Some(known) = self.known.borrow().get(text) {
-            return Rc::clone(known);
-        }
-        let told = without_modules(text, &self.own);
-        let tokens: Vec<String> = cut(&told).into_iter().map(str::to_owned).collect();
-        let mut frame = DefaultHasher::new();
-        let plain: Vec<&str> = tokens.iter().map(String::as_str).collect();
-        let named = |at: usize| is_name(plain[at]) || (is_word(plain[at]) && !is_free(&plain, at));
-        (0..plain.len()).for_each(|at| if named(at) { "" } else { plain[at] }.hash(&mut frame));
-        let ends = ends(&plain);
-        let read = Rc::new(Read { frame: frame.finish(), ends, tokens });
-        self.known.borrow_mut().insert(text.to_owned(), Rc::clone(&read));
-        read
-    }
-}
-
-/// Whether a package may have become another: `cattr`, `cattrs`.
-fn are_packages(one: &str, other: &str) -> bool {
-    let (short, long) = if one.len() < other.len() { (one, other) } else { (other, one) };
-    short.len() > 3 && long.len() - short.len() <= 2 && long.starts_with(short)
 }
 
 /// What the patch's condition says of the base's; `None` when they are about different things.
@@ -128,8 +39,12 @@ fn better(one: Weight, other: Weight) -> Weight {
 }
 
 fn same(base: &Oracle, patch: &Oracle, names: &Names<'_>) -> bool {
+    let alike = |one: &str, other: &str| match base.kind {
+        Kind::Raises => names.alike_but_for_names(one, other),
+        _ => names.alike(one, other),
+    };
     let as_told = |b: &Oracle, p: &Oracle| {
-        b.sign == p.sign && names.alike(&format!("{} , {}", b.subject, b.expected), &format!("{} , {}", p.subject, p.expected))
+        b.sign == p.sign && alike(&format!("{} , {}", b.subject, b.expected), &format!("{} , {}", p.subject, p.expected))
     };
     base.kind == patch.kind
         && base.kind != Kind::Either
@@ -171,7 +86,11 @@ fn disjunctions(base: &Oracle, patch: &Oracle, names: &Names<'_>) -> Option<Weig
 }
 
 fn raised(base: &Oracle, patch: &Oracle, names: &Names<'_>) -> Option<Weight> {
-    if base.sign != patch.sign || !names.alike(&unlisted(&base.subject), &unlisted(&patch.subject)) {
+    let (subject, now) = (unlisted(&base.subject), unlisted(&patch.subject));
+    // A call that lacks what it must be given raises just that.
+    let is_lack = base.expected.contains("TypeError") || is_any(&base.expected);
+    let alike = if is_lack { names.alike_but_for_names(&subject, &now) } else { names.alike(&subject, &now) };
+    if base.sign != patch.sign || !alike {
         return None;
     }
     let classes = |o: &Oracle| -> BTreeSet<String> {
@@ -195,6 +114,10 @@ fn raised(base: &Oracle, patch: &Oracle, names: &Names<'_>) -> Option<Weight> {
         (Some(before), Some(after)) if says_as_much(&before, &after) => Some(Weight::Held),
         _ => Some(Weight::Less("another pattern")),
     }
+}
+
+fn is_any(classes: &str) -> bool {
+    cut(classes).iter().any(|class| matches!(*class, "Exception" | "BaseException"))
 }
 
 fn inner(pattern: &str) -> &str {

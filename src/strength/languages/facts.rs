@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::strength::card::{Assertion, Claim};
 use crate::strength::domain::{Domain, Strategy};
 use crate::strength::effort::{Budget, Effort};
+use crate::strength::signature::Signature;
 
 /// In a text that names a file: the place of the module itself; each `/..` after it goes up once.
 pub const HERE: &str = "@file";
@@ -23,6 +24,9 @@ pub struct Module {
     pub classes: Vec<Class>,
     /// Names that other modules may ask for.
     pub names: BTreeMap<String, Name>,
+    /// What its functions and classes must be given.
+    #[serde(default)]
+    pub signatures: BTreeMap<String, Signature>,
     /// The module tells the runner to collect nothing from it.
     pub disabled: bool,
     /// What acts on each test of the module.

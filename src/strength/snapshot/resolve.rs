@@ -49,6 +49,19 @@ impl<'s> Resolver<'s> {
         Ok(None)
     }
 
+    /// The module that defines what a dotted name stands for, imports of imports followed, and its name there.
+    pub(super) fn origin(&self, dotted: &str, from: &RepoPath) -> Result<Option<(RepoPath, Arc<Module>, String)>, SnapshotError> {
+        let (mut dotted, mut from) = (dotted.to_owned(), from.clone());
+        for _ in 0..CHAIN {
+            let Some((path, module, name)) = self.home(&dotted, &from)? else { return Ok(None) };
+            match module.names.get(&name) {
+                Some(Name { meaning: Meaning::Imported(next), .. }) => (dotted, from) = (next.clone(), path),
+                _ => return Ok(Some((path, module, name))),
+            }
+        }
+        Ok(None)
+    }
+
     /// What a dotted name stands for, imports of imports followed, and the file that says so.
     pub(super) fn meaning(&self, dotted: &str, from: &RepoPath) -> Result<Option<(RepoPath, Meaning)>, SnapshotError> {
         let (mut dotted, mut from) = (dotted.to_owned(), from.clone());

@@ -7,7 +7,7 @@ use crate::strength::delta::tokens::{cut, is_free, is_name, is_template};
 type Tokens<'t> = &'t [&'t str];
 
 /// The tokens outside every bracket, with their positions; brackets themselves count as inside, save the opening one.
-pub(super) fn top<'t>(tokens: &'t [&'t str]) -> impl Iterator<Item = (usize, &'t str)> + use<'t> {
+pub(in crate::strength::delta) fn top<'t>(tokens: &'t [&'t str]) -> impl Iterator<Item = (usize, &'t str)> + use<'t> {
     let mut depth = 0_usize;
     tokens.iter().copied().enumerate().filter(move |(_, token)| {
         let outside = depth == 0;
@@ -35,7 +35,7 @@ pub(super) fn cut_at<'t>(tokens: Tokens<'t>, word: &str) -> Vec<Tokens<'t>> {
 }
 
 /// Where the bracket that opens at `at` closes.
-fn closing(tokens: Tokens<'_>, at: usize) -> Option<usize> {
+pub(super) fn closing(tokens: Tokens<'_>, at: usize) -> Option<usize> {
     let mut depth = 0_usize;
     for (place, token) in tokens.iter().enumerate().skip(at) {
         match *token {

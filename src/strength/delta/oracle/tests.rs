@@ -1,7 +1,8 @@
 use std::collections::BTreeSet;
 
 use crate::strength::delta::oracle::{Kind, Oracle, normal};
-use crate::strength::delta::weigh::{Names, Weight, weigh};
+use crate::strength::delta::names::Names;
+use crate::strength::delta::weigh::{Weight, weigh};
 
 fn kinds(text: &str) -> Vec<Kind> {
     Oracle::read(&normal(text)).iter().map(|o| o.kind).collect()

@@ -18,6 +18,7 @@ use crate::strength::languages::python::literal::{Value, fold};
 use crate::strength::languages::python::machine;
 use crate::strength::languages::python::names::{Bound, Names, Scope, layer};
 use crate::strength::languages::python::paths::Named;
+use crate::strength::languages::python::signatures;
 use crate::strength::languages::python::strategies::{
     as_given, given, is_composite, made_by, own_layer, returns_strategy, statements, strategy,
 };
@@ -59,6 +60,7 @@ pub(super) fn module<'a>(body: &'a [Stmt], names: &Names<'a>) -> Module {
     let profiles = profiles.named().into_iter();
     module.names.extend(profiles.map(|(name, line, budget)| (name, Name { line, meaning: Meaning::Settings(budget) })));
     exports(names, &mut module);
+    module.signatures = signatures::read(names);
     module
 }
 

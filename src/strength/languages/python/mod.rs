@@ -21,6 +21,7 @@ mod patches;
 mod paths;
 mod reducers;
 pub(super) mod sensing;
+mod signatures;
 mod oracles;
 mod reach;
 mod strategies;
