@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use num_bigint::BigInt;
 
 use crate::finding::Rule;
+use crate::strength::domain::called::call;
 use crate::strength::domain::moved::{is_same, without_modules};
 use crate::strength::domain::strategy::{Strategy, decimal, holds, short};
 use crate::strength::domain::{Argument, Domain, Origin, Table};
@@ -406,16 +407,4 @@ fn restrictions(base: &BTreeMap<String, String>, patch: &BTreeMap<String, String
 fn letters_kept(old: &str, new: &str) -> bool {
     let quoted = |text: &str| text.len() >= 2 && text.starts_with('\'') && !text.contains('\\');
     quoted(old) && quoted(new) && old[1..old.len() - 1].chars().all(|c| new[1..new.len() - 1].contains(c))
-}
-
-/// Arguments by key: equal values, strategies that hold, none gone and none new (what a new one does is unknown).
-fn call(base: &[(String, Strategy)], patch: &[(String, Strategy)]) -> Option<Rule> {
-    let now: BTreeMap<&str, &Strategy> = patch.iter().map(|(key, part)| (key.as_str(), part)).collect();
-    let mut rules = base.iter().filter_map(|(key, part)| match now.get(key.as_str()) {
-        Some(kept) => narrowing(part, kept),
-        None => Some(if key.contains("draw[") { Rule::BoundNarrowed } else { Rule::DomainUnreadable }),
-    });
-    let worst = rules.by_ref().min();
-    let counted = |parts: &[(String, Strategy)]| parts.iter().filter(|(key, _)| !key.starts_with("leans[")).count();
-    worst.or_else(|| (counted(patch) > counted(base)).then_some(Rule::DomainUnreadable))
 }

@@ -19,6 +19,8 @@ use crate::strength::languages::python::write::{canonical, opaque};
 const HOUSE: &str = "hypothesis.strategies.";
 /// Draws and returns of one generator that are read; a greater one is told by its text.
 const DRAWS: usize = 64;
+/// Longest body of a composite that is told as it is; a longer one is told by a hash.
+const BODY: usize = 4 << 10;
 
 /// What an expression draws from.
 pub(super) fn strategy(expr: &Expr, scope: &Scope<'_, '_>) -> Strategy {
@@ -240,7 +242,10 @@ pub(super) fn made_by(def: &StmtFunctionDef, home: &Scope<'_, '_>) -> Option<Str
     home.names.close();
     let holes: Vec<TextRange> = finder.found.iter().chain(&finder.chains).map(Ranged::range).collect();
     let body: Vec<TextRange> = statements(&def.body).map(Stmt::range).collect();
-    arguments.push(("body".to_owned(), Strategy::Value(home.names.file.sha256(&body, &holes)[..16].to_owned())));
+    let text: Vec<String> = body.iter().filter(|_| composite).map(|range| home.names.file.plain(*range, &holes)).collect();
+    let told = Some(text.join(" ; ")).filter(|text| composite && text.len() <= BODY);
+    let told = told.unwrap_or_else(|| home.names.file.sha256(&body, &holes)[..16].to_owned());
+    arguments.push((Strategy::BODY.to_owned(), Strategy::Value(told)));
     Some(Strategy::Call { name: name.to_owned(), arguments })
 }
 
