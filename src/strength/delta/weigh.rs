@@ -151,6 +151,9 @@ fn about(base: &Oracle, patch: &Oracle, names: &Names<'_>) -> Option<Weight> {
         if wider || is_listed(base, patch, names) {
             return Some(Weight::Held);
         }
+        if is_counted(base, patch, names) {
+            return Some(Weight::Held);
+        }
         if base.sign == patch.sign && is_text_of(&base.subject, &patch.subject) {
             return Some(value(base, patch, names));
         }
@@ -169,6 +172,19 @@ fn about(base: &Oracle, patch: &Oracle, names: &Names<'_>) -> Option<Weight> {
         Kind::Bound => bounded(base, patch, names),
         _ => shaped(base, patch, names),
     })
+}
+
+/// How many there are says whether there are any.
+fn is_counted(base: &Oracle, patch: &Oracle, names: &Names<'_>) -> bool {
+    let counted = patch.subject.strip_prefix("len ( ").and_then(|text| text.strip_suffix(" )")).filter(|of| is_one(of));
+    let Some((of, count)) = counted.zip(number_of(&patch.expected)) else { return false };
+    let any = match patch.sign.as_str() {
+        "==" => Some(count > 0.0),
+        ">" if count >= 0.0 => Some(true),
+        ">=" if count >= 1.0 => Some(true),
+        _ => None,
+    };
+    base.kind == Kind::Shape && any.is_some_and(|any| base.sign == if any { "truth" } else { "false" }) && names.alike(&base.subject, of)
 }
 
 /// `str(caught)` shows at most what `str(caught.value)` does.

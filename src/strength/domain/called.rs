@@ -32,19 +32,20 @@ fn aligned(base: &[Part], patch: &[Part]) -> Option<Vec<Part>> {
     let was = body(base)?;
     let now = body(patch).filter(|now| *now != was)?;
     let count = |parts: &[Part], of: &str| parts.iter().filter(|(key, _)| key.starts_with(of)).count();
-    let draws = |parts: &[Part]| count(parts, "draw[");
+    let label = if patch.iter().any(|(key, _)| key.starts_with("return[")) { "return[" } else { "draw[" };
+    let draws = |parts: &[Part]| count(parts, label);
     // A text that looks like a place is none.
     let is_told = |parts: &[Part], text: &str| text.split(' ').filter(|word| hole(word).is_some()).count() == draws(parts) + count(parts, "part[");
     let places = Some(()).filter(|()| is_told(base, was) && is_told(patch, now)).and_then(|()| grown(was, now))?;
     let key = |at: usize, draws: usize| match at.checked_sub(draws) {
-        None => format!("draw[{at}]"),
+        None => format!("{label}{at}]"),
         Some(at) => format!("part[{at}]"),
     };
     let keys: BTreeMap<String, String> = places.iter().map(|(was, now)| (key(*now, draws(patch)), key(*was, draws(base)))).collect();
     let is_open = |part: &Strategy| !matches!(part, Strategy::Finite(keys) if keys.len() < 2);
     let mut told = Vec::with_capacity(base.len());
     for (key, part) in patch {
-        let of_body = key.starts_with("draw[") || key.starts_with("part[");
+        let of_body = key.starts_with(label) || key.starts_with("part[");
         match keys.get(key) {
             Some(known) => told.push((known.clone(), part.clone())),
             None if key == Strategy::BODY => told.push((key.clone(), Strategy::Value(was.to_owned()))),
@@ -64,11 +65,11 @@ fn body(parts: &[Part]) -> Option<&str> {
 /// they were given, as they are or under a name of their own.
 fn grown(base: &str, patch: &str) -> Option<BTreeMap<usize, usize>> {
     let (base, patch): (Vec<&str>, Vec<&str>) = (base.split(' ').collect(), patch.split(' ').collect());
-    let mut reader = Reader { patch: &patch, known: base.iter().copied().collect(), fresh: BTreeSet::new(), draw: draw(&patch)? };
+    let mut reader = Reader { patch: &patch, known: base.iter().copied().collect(), fresh: BTreeSet::new(), draw: draw(&patch).unwrap_or_default() };
     let (mut at, mut now, mut places, mut calls) = (0, 0, BTreeMap::new(), Vec::new());
     while now < patch.len() {
         let in_call = calls.last() == Some(&true) && base.get(at) == Some(&")");
-        let added = reader.statement(now).or_else(|| if in_call { reader.argument(now) } else { None });
+        let added = reader.statement(now).or_else(|| reader.function(now)).or_else(|| if in_call { reader.argument(now) } else { None });
         if let Some(end) = added.filter(|_| base.get(at) != Some(&patch[now])) {
             now = end;
             continue;
@@ -128,6 +129,21 @@ impl Reader<'_> {
         let end = at + self.patch[at..].iter().position(|word| *word == ";")?;
         let is_new = starts && is_name(name) && !self.known.contains(name) && !self.fresh.contains(name);
         (is_new && self.is_drawn(&self.patch[at + 2..end])).then(|| self.fresh.insert(name)).map(|_| end + 1)
+    }
+
+    /// Where a function ends that is defined here under a new name.
+    fn function(&self, at: usize) -> Option<usize> {
+        let starts = at == 0 || matches!(self.patch[at - 1], ";" | "{" | "}");
+        let &["def", name, "(", ..] = self.patch.get(at..)? else { return None };
+        let mut depth = 0_usize;
+        let mut ends = |(place, word): (usize, &&str)| {
+            depth = depth.saturating_add(usize::from(*word == "{")).saturating_sub(usize::from(*word == "}"));
+            (*word == "}" && depth == 0).then_some(at + place + 1)
+        };
+        let end = self.patch[at..].iter().enumerate().find_map(&mut ends)?;
+        let has_hole = self.patch[at..end].iter().any(|word| hole(word).is_some());
+        let end = end + usize::from(self.patch.get(end) == Some(&";"));
+        (starts && is_name(name) && !self.known.contains(name) && !has_hole).then_some(end)
     }
 
     /// Where an argument ends that is added here: something drawn.

@@ -96,7 +96,12 @@ fn called(call: &ExprCall, scope: &Scope<'_, '_>, found: &mut Cases) -> bool {
         return false;
     }
     match (name.as_str(), arguments) {
-        ("list" | "tuple" | "set" | "frozenset" | "sorted" | "reversed" | "iter", [one]) => add(one, scope, found),
+        ("list" | "tuple" | "set" | "frozenset" | "sorted" | "reversed" | "iter", [one]) => {
+            let inner = cases(one, scope);
+            found.rows.extend(inner.rows);
+            found.rest.extend(inner.rest);
+            true
+        }
         ("list" | "tuple" | "set" | "frozenset", []) => true,
         ("range", _) => range(arguments, scope, found),
         ("itertools.chain.from_iterable", [lists]) => comprehensions::flattened(lists, scope, found),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use num_bigint::BigInt;
 use num_traits::{FromPrimitive as _, ToPrimitive as _};
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
-use ruff_python_ast::{Arguments, Expr, ExprCall, Operator, Stmt, StmtFunctionDef};
+use ruff_python_ast::{Arguments, Expr, ExprCall, ExprGenerator, Operator, Stmt, StmtFunctionDef};
 use ruff_text_size::{Ranged, TextRange};
 
 use crate::strength::domain::{Argument, Domain, Strategy};
@@ -128,7 +128,11 @@ fn known_call(name: &str, given: &Arguments, scope: &Scope<'_, '_>) -> Option<St
         ("none", []) => Some(one("None".to_owned())),
         ("nothing", []) => Some(Strategy::Finite(BTreeSet::new())),
         ("just", [value]) => Some(one(canonical(value, scope))),
-        ("sampled_from", _) => sampled(given.find_argument_value("elements", 0)?, scope),
+        ("sampled_from", _) => {
+            let elements = given.find_argument_value("elements", 0)?;
+            sampled(elements, scope).or_else(|| one_from(elements, scope))
+        }
+        ("one_of", [Expr::Generator(each)]) => one_from(just_each(each, scope)?, scope),
         ("one_of", [Expr::List(l)]) => Some(Strategy::one_of(all(&l.elts))),
         ("one_of", [Expr::Tuple(t)]) => Some(Strategy::one_of(all(&t.elts))),
         ("one_of", parts) => Some(Strategy::one_of(all(parts))),
@@ -138,6 +142,28 @@ fn known_call(name: &str, given: &Arguments, scope: &Scope<'_, '_>) -> Option<St
         ("text" | "binary", _) => many(name, &[], given, scope),
         _ => Some(Strategy::Call { name: name.to_owned(), arguments: listed(given, scope)? }),
     }
+}
+
+/// One element of what is no list that can be read.
+fn one_from(elements: &Expr, scope: &Scope<'_, '_>) -> Option<Strategy> {
+    let listed = match elements {
+        Expr::Call(call) if scope.dotted(&call.func).is_some_and(|name| matches!(name.as_str(), "list" | "tuple" | "sorted")) => {
+            let [one] = &*call.arguments.args else { return None };
+            one
+        }
+        other => other,
+    };
+    let name = scope.dotted(listed).filter(|name| name.contains('.') && !name.starts_with("self."))?;
+    Some(Strategy::Call { name: "sampled_from".to_owned(), arguments: vec![("elements".to_owned(), Strategy::Opaque(name))] })
+}
+
+/// What `just(x) for x in …` goes through.
+fn just_each<'e>(each: &'e ExprGenerator, scope: &Scope<'_, '_>) -> Option<&'e Expr> {
+    let [through] = each.generators.as_slice() else { return None };
+    let (made, target) = (each.elt.as_call_expr()?, through.target.as_name_expr()?);
+    let is_just = scope.dotted(&made.func).is_some_and(|name| name == format!("{HOUSE}just")) && made.arguments.keywords.is_empty();
+    let same = matches!(&*made.arguments.args, [Expr::Name(name)] if name.id == target.id);
+    (is_just && same && through.ifs.is_empty()).then_some(&through.iter)
 }
 
 /// The values of a list, or of one of two by a condition.
@@ -241,9 +267,11 @@ pub(super) fn made_by(def: &StmtFunctionDef, home: &Scope<'_, '_>) -> Option<Str
     arguments.extend(chains.map(|(at, expr)| (format!("part[{at}]"), strategy(expr, &scope))));
     home.names.close();
     let holes: Vec<TextRange> = finder.found.iter().chain(&finder.chains).map(Ranged::range).collect();
-    let body: Vec<TextRange> = statements(&def.body).map(Stmt::range).collect();
-    let text: Vec<String> = body.iter().filter(|_| composite).map(|range| home.names.file.plain(*range, &holes)).collect();
-    let told = Some(text.join(" ; ")).filter(|text| composite && text.len() <= BODY);
+    let counts = |stmt: &&Stmt| !matches!(stmt, Stmt::Import(_) | Stmt::ImportFrom(_));
+    let body: Vec<TextRange> = statements(&def.body).filter(counts).map(Stmt::range).collect();
+    let length: usize = body.iter().map(|range| range.len().to_usize()).sum();
+    let text = || body.iter().map(|range| home.names.file.plain(*range, &holes)).collect::<Vec<_>>().join(" ; ");
+    let told = (length <= BODY).then(text);
     let told = told.unwrap_or_else(|| home.names.file.sha256(&body, &holes)[..16].to_owned());
     arguments.push((Strategy::BODY.to_owned(), Strategy::Value(told)));
     Some(Strategy::Call { name: name.to_owned(), arguments })

@@ -37,6 +37,22 @@ impl Local {
     }
 }
 
+/// The function that a lambda only hands its parameters to: `lambda a, b: f(a, b)` is `f`.
+fn passed_on<'e>(parameters: Option<&'e Parameters>, body: &'e Expr) -> Option<&'e Expr> {
+    let (parameters, call) = (parameters?, body.as_call_expr()?);
+    let is_plain = parameters.iter().all(|p| p.default().is_none() && !p.is_variadic()) && parameters.kwonlyargs.is_empty();
+    let given = &*call.arguments.args;
+    let is_same = parameters.len() == given.len()
+        && parameters.iter().zip(given).all(|(p, e)| e.as_name_expr().is_some_and(|e| e.id.as_str() == p.name().as_str()));
+    let mut root = &*call.func;
+    while let Expr::Attribute(attribute) = root {
+        root = &attribute.value;
+    }
+    let root = root.as_name_expr()?.id.as_str();
+    let is_free = !parameters.iter().any(|p| p.name().as_str() == root);
+    (is_plain && is_same && is_free && call.arguments.keywords.is_empty()).then_some(&*call.func)
+}
+
 /// Whether brackets or quotes stand around the whole of a text and nowhere else inside.
 fn is_closed(text: &str) -> bool {
     let inside = text.get(1..text.len().saturating_sub(1)).unwrap_or_default();
@@ -240,6 +256,9 @@ impl<'w> Writer<'w, '_, '_> {
 
     /// Parameters are told by their place, so that their names do not matter.
     fn lambda(&mut self, parameters: Option<&'w Parameters>, body: &'w Expr) {
+        if let Some(func) = passed_on(parameters, body).filter(|_| self.resolve) {
+            return self.expr(func, ATOM);
+        }
         let outside = self.renamed.len();
         self.out.push_str("lambda");
         for (at, parameter) in parameters.into_iter().flat_map(Parameters::iter).enumerate() {
