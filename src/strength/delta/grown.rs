@@ -13,7 +13,8 @@ pub(super) fn both_ways(card: &Card) -> BTreeSet<&str> {
         Strategy::Finite(keys) => has_both(&|key| keys.contains(key)),
         _ => false,
     });
-    let listed = card.domain.tables.iter().filter(|table| table.names.len() == 1 && has_both(&|key| table.rows.iter().any(|r| r == &[key])));
+    let listed =
+        card.domain.tables.iter().filter(|table| table.names.len() == 1 && has_both(&|key| table.rows.iter().any(|r| r == &[key])));
     drawn.map(|argument| argument.name.as_str()).chain(listed.flat_map(|table| &table.names).map(String::as_str)).collect()
 }
 

@@ -7,9 +7,9 @@ use crate::strength::card::{Call, Card, Claim};
 use crate::strength::cards::CardSet;
 use crate::strength::delta::assertions::{Ledger, clipped};
 use crate::strength::delta::claims::{self, Demand};
+use crate::strength::delta::names::Names;
 use crate::strength::delta::oracle::{Kind, Oracle, holds_part, names, normal};
 use crate::strength::delta::renames::Renames;
-use crate::strength::delta::names::Names;
 use crate::strength::delta::weigh::{Weight, weigh};
 use crate::strength::delta::{Compared, Loss, grown, tokens};
 

@@ -108,7 +108,9 @@ mod tests {
         ] {
             assert!(are_kin(one, other), "{one} {other}");
         }
-        for (one, other) in [("total", "fake"), ("strict", "lenient"), ("is_ok", "is_bad"), ("a", "a_b"), ("old", "new"), ("fake", "faked_total")] {
+        for (one, other) in
+            [("total", "fake"), ("strict", "lenient"), ("is_ok", "is_bad"), ("a", "a_b"), ("old", "new"), ("fake", "faked_total")]
+        {
             assert!(!are_kin(one, other), "{one} {other}");
         }
     }

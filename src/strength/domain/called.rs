@@ -35,7 +35,8 @@ fn aligned(base: &[Part], patch: &[Part]) -> Option<Vec<Part>> {
     let label = if patch.iter().any(|(key, _)| key.starts_with("return[")) { "return[" } else { "draw[" };
     let draws = |parts: &[Part]| count(parts, label);
     // A text that looks like a place is none.
-    let is_told = |parts: &[Part], text: &str| text.split(' ').filter(|word| hole(word).is_some()).count() == draws(parts) + count(parts, "part[");
+    let is_told =
+        |parts: &[Part], text: &str| text.split(' ').filter(|word| hole(word).is_some()).count() == draws(parts) + count(parts, "part[");
     let places = Some(()).filter(|()| is_told(base, was) && is_told(patch, now)).and_then(|()| grown(was, now))?;
     let key = |at: usize, draws: usize| match at.checked_sub(draws) {
         None => format!("{label}{at}]"),
@@ -58,19 +59,23 @@ fn aligned(base: &[Part], patch: &[Part]) -> Option<Vec<Part>> {
 }
 
 fn body(parts: &[Part]) -> Option<&str> {
-    parts.iter().find(|(key, _)| key == Strategy::BODY).and_then(|(_, part)| if let Strategy::Value(text) = part { Some(text.as_str()) } else { None })
+    parts
+        .iter()
+        .find(|(key, _)| key == Strategy::BODY)
+        .and_then(|(_, part)| if let Strategy::Value(text) = part { Some(text.as_str()) } else { None })
 }
 
 /// Where each draw of a body stands in another one, which is the same with more draws that calls are given: by keyword or after all that
 /// they were given, as they are or under a name of their own.
 fn grown(base: &str, patch: &str) -> Option<BTreeMap<usize, usize>> {
     let (base, patch): (Vec<&str>, Vec<&str>) = (base.split(' ').collect(), patch.split(' ').collect());
-    let mut reader = Reader { patch: &patch, known: base.iter().copied().collect(), fresh: BTreeSet::new(), draw: draw(&patch).unwrap_or_default() };
+    let mut reader =
+        Reader { patch: &patch, known: base.iter().copied().collect(), fresh: BTreeSet::new(), draw: draw(&patch).unwrap_or_default() };
     let (mut at, mut now, mut places, mut calls) = (0, 0, BTreeMap::new(), Vec::new());
     while now < patch.len() {
         let in_call = calls.last() == Some(&true) && base.get(at) == Some(&")");
         let added = reader.statement(now).or_else(|| reader.function(now)).or_else(|| if in_call { reader.argument(now) } else { None });
-        if let Some(end) = added.filter(|_| base.get(at) != Some(&patch[now])) {
+        if let Some(end) = added {
             now = end;
             continue;
         }
@@ -153,13 +158,13 @@ impl Reader<'_> {
             return None;
         }
         let mut depth = 0_usize;
-        let mut ends = |word: &&str| {
+        let ends = |word: &&str| {
             let closes = matches!(*word, ")" | "]" | "}");
             let is_end = depth == 0 && (closes || *word == ",");
             depth = depth.saturating_add(usize::from(matches!(*word, "(" | "[" | "{"))).saturating_sub(usize::from(closes));
             is_end
         };
-        let end = at + first + self.patch.get(at + first..)?.iter().position(|word| ends(&word))?;
+        let end = at + first + self.patch.get(at + first..)?.iter().position(ends)?;
         let value = match &self.patch[at + first..end] {
             [word, "=", value @ ..] if is_name(word) => value,
             value => value,
@@ -171,12 +176,16 @@ impl Reader<'_> {
     fn is_drawn(&self, value: &[&str]) -> bool {
         let calls = |at: usize| value[at] == "(" && at > 0 && is_callee(value[at - 1]) && value[at - 1] != self.draw;
         let is_plain = |word: &str| {
-            is_name(word) || is_keyword(word) || hole(word).is_some() || matches!(word, "(" | ")") || word.chars().all(|c| c.is_ascii_digit())
+            is_name(word)
+                || is_keyword(word)
+                || hole(word).is_some()
+                || matches!(word, "(" | ")")
+                || word.chars().all(|c| c.is_ascii_digit())
         };
         let stops = |word: &&str| matches!(*word, "return" | "yield" | "lambda" | "for");
         value.iter().any(|word| hole(word).is_some() || self.fresh.contains(word))
             && value.iter().all(|word| is_plain(word))
-            && !value.iter().any(|word| stops(&word))
+            && !value.iter().any(stops)
             && !(0..value.len()).any(calls)
     }
 }

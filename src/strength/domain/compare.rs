@@ -308,6 +308,7 @@ pub(super) fn narrowing(base: &Strategy, patch: &Strategy) -> Option<Rule> {
         return None;
     }
     match (base, patch) {
+        (Strategy::Finite(keys), _) if keys.is_empty() => None,
         (Strategy::OneOf(parts), _) => parts.iter().find_map(|part| narrowing(part, patch)),
         (_, Strategy::OneOf(parts)) => any_holds(base, parts),
         (Strategy::Integers { low, high }, Strategy::Integers { low: new_low, high: new_high }) => {
@@ -326,7 +327,9 @@ pub(super) fn narrowing(base: &Strategy, patch: &Strategy) -> Option<Rule> {
         (Strategy::Many { .. }, Strategy::Many { .. }) => many(base, patch),
         (Strategy::Floats { .. }, Strategy::Floats { .. }) => floats(base, patch),
         (Strategy::Call { name, arguments }, Strategy::Call { name: new, arguments: kept }) if is_same(name, new) => call(arguments, kept),
-        (Strategy::Mapped { of, how, by }, Strategy::Mapped { of: kept, how: new_how, by: new_by }) if how == new_how && is_same(by, new_by) => {
+        (Strategy::Mapped { of, how, by }, Strategy::Mapped { of: kept, how: new_how, by: new_by })
+            if how == new_how && is_same(by, new_by) =>
+        {
             narrowing(of, kept)
         }
         (Strategy::Mapped { of, how, .. }, _) if how == "filter" => narrowing(of, patch),

@@ -40,7 +40,9 @@ fn parts(text: &str) -> Vec<&str> {
         let is_word = |c: char| c.is_alphanumeric() || c == '_';
         let length = match first {
             '\'' | '"' => quoted(rest),
-            c if is_word(c) || (c == '.' && is_open(parts.last().copied())) => rest.find(|c: char| !is_word(c) && c != '.').unwrap_or(rest.len()),
+            c if is_word(c) || (c == '.' && is_open(parts.last().copied())) => {
+                rest.find(|c: char| !is_word(c) && c != '.').unwrap_or(rest.len())
+            }
             c => c.len_utf8(),
         };
         let (part, after) = rest.split_at(length);

@@ -3,6 +3,7 @@
 mod domains;
 mod effort;
 mod files;
+mod honest;
 mod ids;
 mod traps;
 

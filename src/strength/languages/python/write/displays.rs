@@ -101,7 +101,9 @@ impl<'w> Writer<'w, '_, '_> {
                 let Some(pairs) = elts.iter().map(pair).collect::<Option<Vec<_>>>() else { return false };
                 self.pairs(&pairs);
             }
-            ("set", [Expr::List(ExprList { elts, .. }) | Expr::Tuple(ExprTuple { elts, .. })]) if keywords.is_empty() && !elts.is_empty() => {
+            ("set", [Expr::List(ExprList { elts, .. }) | Expr::Tuple(ExprTuple { elts, .. })])
+                if keywords.is_empty() && !elts.is_empty() =>
+            {
                 self.out.push('{');
                 self.joined(elts, ", ", LAMBDA);
                 self.out.push('}');
