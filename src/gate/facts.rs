@@ -10,6 +10,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::digest;
@@ -91,6 +92,10 @@ pub enum Audit {
 const MEMORY: usize = 1 << 16;
 /// Most facts that wait to be written to the memo.
 const FRESH: usize = 4096;
+/// Bytes that are read before the modules in them are computed side by side.
+const BATCH: usize = 16 << 20;
+/// Fewer bytes than this are read faster than threads are started.
+const SHARED: usize = 64 << 10;
 
 /// The layers, nearest first. The judge does not know which one answered.
 pub struct Facts {
@@ -119,6 +124,8 @@ struct Held {
 enum From {
     Memo,
     Daemon,
+    /// Computed here before anybody asked.
+    Cold,
     Known,
 }
 
@@ -160,6 +167,33 @@ impl Facts {
         self.layers().prefetch(wanted);
     }
 
+    /// The same, and what no outer layer has is computed side by side; `read` brings the bytes. What cannot be read is left for the one who
+    /// asks for it. Never needed for a right answer.
+    pub fn prepare(&self, wanted: &[Key], read: &dyn Fn(&Key) -> Result<Vec<u8>, TreeError>) {
+        self.prefetch(wanted);
+        let mut missing: Vec<&Key> = {
+            let layers = self.layers();
+            let mut seen = HashSet::new();
+            wanted.iter().filter(|key| matches!(key.0, Question::Module(_)) && seen.insert(*key) && !layers.memory.has(key)).collect()
+        };
+        // One alone has nobody to share the work with.
+        while missing.len() > 1 {
+            let mut bytes = 0;
+            let mut batch: Vec<(&Key, Vec<u8>)> = Vec::new();
+            while bytes < BATCH {
+                let Some(key) = missing.pop() else { break };
+                let Ok(text) = read(key) else { continue };
+                bytes += text.len();
+                batch.push((key, text));
+            }
+            let one = |(key, text): (&'_ Key, Vec<u8>)| (key.clone(), compute(key.0, &text));
+            let computed: Vec<(Key, Fact)> =
+                if bytes < SHARED { batch.into_iter().map(one).collect() } else { batch.into_par_iter().map(one).collect() };
+            let mut layers = self.layers();
+            computed.into_iter().for_each(|(key, fact)| layers.computed(key, &fact, From::Cold));
+        }
+    }
+
     /// A fact; `read` brings the bytes when no layer has it.
     ///
     /// # Errors
@@ -183,11 +217,16 @@ impl Facts {
     fn answer(&self, key: Key, compute: &dyn Fn() -> Result<Fact, TreeError>) -> Result<Fact, TreeError> {
         let known = self.layers().known(&key);
         match known {
-            Some(held) if held.from != From::Known && self.is_audited(&key) => Ok(self.check(key, &held.fact, compute()?)),
+            Some(held) if matches!(held.from, From::Memo | From::Daemon) && self.is_audited(&key) => {
+                Ok(self.check(key, &held.fact, compute()?))
+            }
             Some(held) => Ok(held.fact),
             None => {
                 let fact = compute()?;
-                self.layers().computed(key, &fact);
+                let mut layers = self.layers();
+                layers.counts.cold += 1;
+                layers.computed(key, &fact, From::Known);
+                drop(layers);
                 Ok(fact)
             }
         }
@@ -255,17 +294,17 @@ impl Layers {
         match known.from {
             From::Memo => self.counts.memo += 1,
             From::Daemon => self.counts.daemon += 1,
+            From::Cold => self.counts.cold += 1,
             From::Known => self.counts.memory += 1,
         }
         Some(known)
     }
 
-    fn computed(&mut self, key: Key, fact: &Fact) {
-        self.counts.cold += 1;
+    fn computed(&mut self, key: Key, fact: &Fact, from: From) {
         if self.memo.is_some() && self.fresh.len() < FRESH {
             self.fresh.push((key.clone(), fact.clone()));
         }
-        self.memory.put(key, Held { fact: fact.clone(), from: From::Known }, 1);
+        self.memory.put(key, Held { fact: fact.clone(), from }, 1);
     }
 
     fn distrust(&mut self, key: Key) {

@@ -2,6 +2,7 @@
 
 use crate::finding::PropId;
 use crate::gate::GateError;
+use crate::gate::ahead;
 use crate::gate::cards::{Carded, View, is_carded};
 use crate::gate::facts::{Facts, Question};
 use crate::gate::policy::Policy;
@@ -48,7 +49,7 @@ fn of_tree(tree: &dyn Tree, facts: &Facts) -> Result<Inventory, GateError> {
     let view = View { tree, facts, policy: &policy };
     let files: Vec<_> = tree.list(b"")?.into_iter().filter(|(path, _)| is_carded(&policy, path)).collect();
     let wanted = files.iter().filter_map(|(path, entry)| Some((Question::Module(Language::of(path)?), entry.oid.clone())));
-    facts.prefetch(&wanted.collect::<Vec<_>>());
+    facts.prepare(&wanted.collect::<Vec<_>>(), &|(question, oid)| tree.blob(oid, ahead::cap(*question)));
     let mut inventory = Inventory::default();
     let mut cards = Vec::new();
     for (path, _) in &files {

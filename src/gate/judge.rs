@@ -9,7 +9,7 @@ use crate::gate::GateError;
 use crate::gate::ahead;
 use crate::gate::candidate::Candidate;
 use crate::gate::cards::{self, Carded, View};
-use crate::gate::facts::Facts;
+use crate::gate::facts::{Facts, Key};
 use crate::gate::fixtures::{self, Search, Twins};
 use crate::gate::harness;
 use crate::gate::policy::{self, Policy};
@@ -166,7 +166,8 @@ impl<'a> Judge<'a> {
         if paths.is_empty() && !fixtures::may_drift(base, own, &links) && twins.is_none() {
             return Ok((Vec::new(), (Vec::new(), Carded::default())));
         }
-        self.facts.prefetch(&ahead::of_changes(base.policy, own));
+        let read = |(question, oid): &Key| patch.tree.blob(oid, ahead::cap(*question));
+        self.facts.prepare(&ahead::of_changes(base.policy, own), &read);
         let before = self.bases(candidate, base, &paths)?;
         let after = Carded::read(patch, &paths)?;
         let search = Search { base, patch, own, before: &before, after: &after };

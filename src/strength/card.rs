@@ -1,6 +1,7 @@
 //! Owns the strength card: what is measured of one function, and its JSON form.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use num_bigint::{BigInt, BigUint};
 use serde::{Deserialize, Serialize};
@@ -60,7 +61,7 @@ pub struct Claim {
     pub text: String,
     /// Canonical sources, in order, of the statements and block heads that decide what the names mean and whether it is reached;
     /// a loop whose rows the domain holds is not among them.
-    pub setup: Vec<String>,
+    pub setup: Vec<Arc<str>>,
     /// Which of the card's assertions demands it; a position past the last one for a check that is no assertion (a method of unittest).
     pub assertion: usize,
 }
@@ -73,7 +74,7 @@ pub struct Call {
     /// Parameter -> canonical source of what is passed.
     pub arguments: BTreeMap<String, String>,
     /// As of a claim.
-    pub setup: Vec<String>,
+    pub setup: Vec<Arc<str>>,
 }
 
 /// What is measured of one function.

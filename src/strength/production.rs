@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use memchr::memmem;
+
 use crate::strength::languages::{Language, Sense};
 use crate::tree::RepoPath;
 
@@ -43,16 +45,7 @@ pub fn may_sense(bytes: &[u8]) -> bool {
 }
 
 fn holds(bytes: &[u8], needle: &str) -> bool {
-    let needle = needle.as_bytes();
-    let Some(first) = needle.first() else { return false };
-    let mut rest = bytes;
-    while let Some(at) = rest.iter().position(|byte| byte == first) {
-        if rest[at..].starts_with(needle) {
-            return true;
-        }
-        rest = &rest[at + 1..];
-    }
-    false
+    memmem::find(bytes, needle.as_bytes()).is_some()
 }
 
 /// The constructs that the candidate's files have more often than the base's; one that moved from file to file is no addition.

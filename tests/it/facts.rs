@@ -9,6 +9,7 @@ use std::path::Path;
 use seedgate::gate::facts::memo::Memo;
 use seedgate::gate::facts::seal::Sealed;
 use seedgate::gate::facts::{Audit, Batch, Fact, Facts, Key, Question, compute};
+use seedgate::strength::languages::Language;
 use seedgate::tree::{Oid, TreeError};
 
 fn oid(number: usize) -> Oid {
@@ -47,6 +48,24 @@ fn a_fact_computed_by_one_process_is_found_by_the_next() {
     let warm = second.get(Question::Sha256, &oid(1), &|| Ok(bytes(1))).unwrap();
     assert_eq!(warm, cold);
     assert_eq!((second.counts().memo, second.counts().cold, second.counts().source()), (1, 0, "memo"));
+}
+
+#[test]
+fn modules_computed_ahead_say_what_computing_says_and_count_where_they_are_asked_for() {
+    let module = |number: usize| format!("def test_{number}():\n    assert {number}\n# {}\n", "x".repeat(40_000)).into_bytes();
+    let wanted: Vec<Key> = (1..=6).map(|number| (Question::Module(Language::Python), oid(number))).collect();
+    let facts = Facts::cold();
+    facts.prepare(&wanted, &|(_, of)| {
+        let number = (1..=6).find(|number| *of == oid(*number)).unwrap();
+        if number == 6 { Err(TreeError::Store("gone".into())) } else { Ok(module(number)) }
+    });
+    assert_eq!(facts.counts().cold, 0, "nothing was asked for yet");
+    for number in 1..=5 {
+        let fact = facts.get(wanted[number - 1].0, &oid(number), &|| panic!("{number} was computed ahead")).unwrap();
+        assert_eq!(fact, compute(wanted[0].0, &module(number)));
+    }
+    facts.get(wanted[5].0, &oid(6), &|| Ok(module(6))).unwrap();
+    assert_eq!((facts.counts().cold, facts.counts().memory), (6, 0));
 }
 
 #[test]

@@ -45,7 +45,7 @@ impl Memo {
 
     /// A fact, if it is there and whole.
     pub fn get(&mut self, question: Question, oid: &Oid) -> Option<Fact> {
-        self.sealed(question, oid)?.open(question, oid)
+        self.sealed(question, oid)?.read(question)
     }
 
     /// A fact as it lies there, its seal checked.

@@ -127,6 +127,10 @@ fn gains(pairs: &[Pair<'_>], sides: &Sides<'_>) -> Demands {
         // A test that newly does not count demands nothing.
         let counts = |card: &&Card| !card.effort.marks.iter().any(|mark| marks::disables(mark) && !known.contains(mark));
         let Some(after) = after.filter(|card| card.kind != Kind::Support).filter(counts) else { continue };
+        // What says the same on both sides gains nothing; what a helper demands may still have moved.
+        if before.is_some_and(|before| before.calls.is_empty() && says_the_same(before, after)) {
+            continue;
+        }
         let was = before.map_or_else(|| Some(Demands::new()), |card| demanded(card, sides.base, after));
         let Some((was, mut now)) = was.zip(demanded(after, sides.patch, after)) else { continue };
         for (demand, times) in was {
@@ -140,6 +144,10 @@ fn gains(pairs: &[Pair<'_>], sides: &Sides<'_>) -> Demands {
         }
     }
     gains
+}
+
+fn says_the_same(before: &Card, after: &Card) -> bool {
+    before.claims == after.claims && before.calls == after.calls && before.domain == after.domain && before.parameters == after.parameters
 }
 
 /// What a card demands, as it can be looked for from another one.

@@ -170,8 +170,8 @@ fn through(call: &Call, side: &CardSet, depth: usize) -> Option<Vec<Demand>> {
 }
 
 fn written(claim: &Claim) -> Demand {
-    let plain = |text: &String| tokens::cut(text).join(" ");
-    Demand { text: plain(&claim.text), setup: claim.setup.iter().map(plain).collect() }
+    let plain = |text: &str| tokens::cut(text).join(" ");
+    Demand { text: plain(&claim.text), setup: claim.setup.iter().map(|line| plain(line)).collect() }
 }
 
 fn replace(demand: &Demand, values: &BTreeMap<&str, &str>) -> Demand {

@@ -37,10 +37,14 @@ pub(super) fn following(base: &Card, patch: Option<&Card>) -> Card {
     for (path, sha) in base.files.iter().filter(|(path, _)| !patch.files.contains_key(*path)) {
         let fresh = |(home, now): &(&String, &String)| *now == sha && !base.files.contains_key(*home);
         let Some((home, _)) = patch.files.iter().find(fresh) else { continue };
-        let texts = card.claims.iter_mut().flat_map(|claim| claim.setup.iter_mut().chain([&mut claim.text]));
-        let passed = card.calls.iter_mut().flat_map(|call| call.setup.iter_mut().chain(call.arguments.values_mut()));
-        for text in texts.chain(passed) {
+        for text in
+            card.claims.iter_mut().map(|claim| &mut claim.text).chain(card.calls.iter_mut().flat_map(|call| call.arguments.values_mut()))
+        {
             *text = text.replace(path.as_str(), home);
+        }
+        let lines = card.claims.iter_mut().map(|claim| &mut claim.setup).chain(card.calls.iter_mut().map(|call| &mut call.setup));
+        for line in lines.flatten().filter(|line| line.contains(path.as_str())) {
+            *line = line.replace(path.as_str(), home).into();
         }
     }
     card

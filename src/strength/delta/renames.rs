@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use rustc_hash::FxHashSet;
+
 use crate::strength::cards::CardSet;
 use crate::strength::delta::tokens::{cut, is_free, is_word};
 
@@ -15,33 +17,39 @@ const FAR: usize = 2_000;
 /// Names that stand behind a dot or before a keyword's value in the checks of one side, and in none of the other.
 #[derive(Debug, Default)]
 pub(super) struct Renames {
-    went: BTreeSet<String>,
-    came: BTreeSet<String>,
+    went: FxHashSet<(String, String)>,
+    came: FxHashSet<(String, String)>,
 }
 
 impl Renames {
     /// Reads the checks of both sides.
     pub(super) fn of(base: &CardSet, patch: &CardSet) -> Self {
         let (before, after) = (parts(base), parts(patch));
-        let only = |one: &BTreeSet<String>, other: &BTreeSet<String>| one.difference(other).cloned().collect();
+        let owned = |&(of, name): &Part<'_>| (of.to_owned(), name.to_owned());
+        let only = |one: &FxHashSet<Part<'_>>, other: &FxHashSet<Part<'_>>| one.difference(other).map(owned).collect();
         Renames { went: only(&before, &after), came: only(&after, &before) }
     }
 
     /// Whether the name at that place of the first text may have become the one at that place of the second: they share a word, and no
     /// check of the patch uses the first, none of the base the second.
     pub(super) fn became(&self, was: &[&str], now: &[&str], at: usize) -> bool {
-        let parts = part(was, at).zip(part(now, at));
-        parts.is_some_and(|(old, new)| self.went.contains(&old) && self.came.contains(&new)) && are_kin(was[at], now[at])
+        let owned = |(of, name): Part<'_>| (of.to_owned(), name.to_owned());
+        let is_kin = was[at] != now[at] && is_word(was[at]) && is_word(now[at]) && are_kin(was[at], now[at]);
+        let parts = Some(()).filter(|()| is_kin).and_then(|()| part(was, at).zip(part(now, at)));
+        parts.is_some_and(|(old, new)| self.went.contains(&owned(old)) && self.came.contains(&owned(new)))
     }
 }
 
-/// An attribute by its name; a keyword together with the function that it is passed to.
-fn part(tokens: &[&str], at: usize) -> Option<String> {
+/// An attribute after a dot; a keyword after the function that it is passed to.
+type Part<'t> = (&'t str, &'t str);
+
+/// The part of an interface that stands there.
+fn part<'t>(tokens: &[&'t str], at: usize) -> Option<Part<'t>> {
     if is_free(tokens, at) || !is_word(tokens[at]) {
         return None;
     }
     if at > 0 && tokens[at - 1] == "." {
-        return Some(tokens[at].to_owned());
+        return Some((".", tokens[at]));
     }
     let mut depth = 0_usize;
     let open = (0..at).rev().take(FAR).find(|place| match tokens[*place] {
@@ -55,14 +63,13 @@ fn part(tokens: &[&str], at: usize) -> Option<String> {
         }
         _ => false,
     })?;
-    let callee = open.checked_sub(1).map_or("", |before| tokens[before]);
-    Some(format!("{callee}({}", tokens[at]))
+    Some((open.checked_sub(1).map_or("", |before| tokens[before]), tokens[at]))
 }
 
-fn parts(side: &CardSet) -> BTreeSet<String> {
-    let mut all = BTreeSet::new();
+fn parts(side: &CardSet) -> FxHashSet<Part<'_>> {
+    let mut all = FxHashSet::default();
     for claim in side.cards().flat_map(|card| &card.claims) {
-        for text in std::iter::once(&claim.text).chain(&claim.setup) {
+        for text in std::iter::once(claim.text.as_str()).chain(claim.setup.iter().map(|line| &**line)) {
             let tokens = cut(text);
             all.extend((0..tokens.len()).filter_map(|at| part(&tokens, at)));
         }

@@ -37,7 +37,7 @@ fn test(id: &str, asserts: &[&str]) -> Card {
 }
 
 fn claim(assertion: usize, text: &str, setup: &[&str]) -> Claim {
-    Claim { text: text.into(), setup: setup.iter().map(|line| (*line).to_owned()).collect(), assertion }
+    Claim { text: text.into(), setup: setup.iter().map(|line| (*line).into()).collect(), assertion }
 }
 
 fn table(names: &[&str], rows: &[&[&str]]) -> Table {

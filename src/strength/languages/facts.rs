@@ -1,6 +1,7 @@
 //! Owns the facts of one module: what its bytes alone tell of its functions, classes and names.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -95,7 +96,7 @@ pub struct HelperCall {
     /// Keyword arguments.
     pub keywords: BTreeMap<String, String>,
     /// As of a claim.
-    pub setup: Vec<String>,
+    pub setup: Vec<Arc<str>>,
 }
 
 /// One class.

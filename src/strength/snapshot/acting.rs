@@ -1,6 +1,10 @@
 //! Owns what acts on a test from outside of it: marks of its classes and module, fixtures, shared settings; and which mocks are of production.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
 
 use crate::strength::card::Kind;
 use crate::strength::effort::{Budget, Effort};
@@ -12,6 +16,15 @@ use crate::tree::RepoPath;
 
 /// How many settings objects or names may lead to one another.
 const CHAIN: usize = 8;
+
+/// What was found of the targets of mocks: many tests replace the same objects.
+#[derive(Default)]
+pub(super) struct Mocked {
+    /// By target and the file that names it.
+    production: RefCell<FxHashMap<(RepoPath, String), Option<Rc<Production>>>>,
+    /// Whether the second file imports from the first.
+    imports: RefCell<FxHashMap<(RepoPath, RepoPath), bool>>,
+}
 
 /// An object of production code.
 struct Production {
@@ -104,7 +117,17 @@ impl Linker<'_> {
     }
 
     /// What a dotted name says, when production code defines it.
-    fn production(&self, target: &str, home: &RepoPath) -> Result<Option<Production>, SnapshotError> {
+    fn production(&self, target: &str, home: &RepoPath) -> Result<Option<Rc<Production>>, SnapshotError> {
+        let key = (home.clone(), target.to_owned());
+        if let Some(known) = self.mocked.production.borrow().get(&key) {
+            return Ok(known.clone());
+        }
+        let found = self.defined(target, home)?.map(Rc::new);
+        self.mocked.production.borrow_mut().insert(key, found.clone());
+        Ok(found)
+    }
+
+    fn defined(&self, target: &str, home: &RepoPath) -> Result<Option<Production>, SnapshotError> {
         let (mut target, mut from) = (target.to_owned(), home.clone());
         let mut through = Vec::new();
         for _ in 0..CHAIN {
@@ -140,6 +163,16 @@ impl Linker<'_> {
     }
 
     fn imports_from(&self, path: &RepoPath, file: &RepoPath) -> Result<bool, SnapshotError> {
+        let key = (path.clone(), file.clone());
+        if let Some(known) = self.mocked.imports.borrow().get(&key) {
+            return Ok(*known);
+        }
+        let imports = self.names_from(path, file)?;
+        self.mocked.imports.borrow_mut().insert(key, imports);
+        Ok(imports)
+    }
+
+    fn names_from(&self, path: &RepoPath, file: &RepoPath) -> Result<bool, SnapshotError> {
         let Some(module) = self.resolver.module(file)? else { return Ok(false) };
         for name in module.names.values() {
             let Meaning::Imported(dotted) = &name.meaning else { continue };

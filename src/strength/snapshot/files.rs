@@ -1,27 +1,61 @@
 //! Owns which fixture files a function loads: texts that name one, and the policy's map.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
 
 use crate::settings::glob::IdGlob;
 use crate::strength::languages::facts::HERE;
 use crate::strength::snapshot::{SnapshotError, Source};
 use crate::tree::RepoPath;
 
-/// Fixture files that these texts of a file at `path` name, with their SHA-256.
-pub(super) fn named(literals: &BTreeSet<String>, path: &RepoPath, source: &dyn Source) -> Result<BTreeMap<String, String>, SnapshotError> {
-    let mut files = BTreeMap::new();
-    for text in literals {
-        for candidate in candidates(text, path) {
-            if !source.is_fixture(&candidate) {
-                continue;
+/// Finds fixture files by texts; where a text leads to is found once a file that says it.
+pub(super) struct Loads<'s> {
+    source: &'s dyn Source,
+    homes: RefCell<BTreeMap<RepoPath, Home>>,
+}
+
+/// What is known of the texts of one file.
+struct Home {
+    places: Places,
+    led: FxHashMap<String, Option<(String, String)>>,
+}
+
+impl<'s> Loads<'s> {
+    pub(super) fn new(source: &'s dyn Source) -> Self {
+        Loads { source, homes: RefCell::default() }
+    }
+
+    /// Fixture files that these texts of a file at `path` name, with their SHA-256.
+    pub(super) fn named(&self, literals: &BTreeSet<String>, path: &RepoPath) -> Result<BTreeMap<String, String>, SnapshotError> {
+        let mut files = BTreeMap::new();
+        if literals.is_empty() {
+            return Ok(files);
+        }
+        let mut homes = self.homes.borrow_mut();
+        if !homes.contains_key(path) {
+            homes.insert(path.clone(), Home { places: Places::around(path), led: FxHashMap::default() });
+        }
+        let Some(home) = homes.get_mut(path) else { return Ok(files) };
+        for text in literals {
+            if !home.led.contains_key(text) {
+                let found = self.first(&home.places.candidates(text))?;
+                home.led.insert(text.clone(), found);
             }
-            if let Some(sha256) = source.sha256(&candidate)? {
-                files.insert(candidate.to_string(), sha256);
-                break;
+            files.extend(home.led.get(text).cloned().flatten());
+        }
+        Ok(files)
+    }
+
+    fn first(&self, candidates: &[RepoPath]) -> Result<Option<(String, String)>, SnapshotError> {
+        for candidate in candidates.iter().filter(|candidate| self.source.is_fixture(candidate)) {
+            if let Some(sha256) = self.source.sha256(candidate)? {
+                return Ok(Some((candidate.to_string(), sha256)));
             }
         }
+        Ok(None)
     }
-    Ok(files)
 }
 
 /// Fixture files that the policy binds to an id.
@@ -40,31 +74,41 @@ pub(super) fn bound(id: &str, source: &dyn Source) -> Result<BTreeMap<String, St
     Ok(files)
 }
 
-/// Where a text could lead: told from the file's own place, from the root, from the folders around it, from their fixture folders.
-fn candidates(text: &str, path: &RepoPath) -> Vec<RepoPath> {
-    let Some(own) = path.as_str() else { return Vec::new() };
-    if let Some(rest) = text.strip_prefix(HERE) {
-        return normal(&format!("{own}{rest}")).into_iter().map(RepoPath::new).collect();
-    }
-    let mut places = vec![String::new()];
-    let mut folder = path.parent();
-    let mut around = Vec::new();
-    while let Ok(name) = std::str::from_utf8(folder) {
-        if name.is_empty() {
-            break;
+/// Folders that a text of one file could be told from: the root, the folders around the file, their fixture folders.
+struct Places {
+    own: Option<String>,
+    plain: Vec<String>,
+    homes: Vec<String>,
+}
+
+impl Places {
+    fn around(path: &RepoPath) -> Self {
+        let mut plain = vec![String::new()];
+        let mut folder = path.parent();
+        while let Ok(name) = std::str::from_utf8(folder) {
+            if name.is_empty() {
+                break;
+            }
+            plain.push(format!("{name}/"));
+            folder = folder.iter().rposition(|b| *b == b'/').map_or(&[], |at| &folder[..at]);
         }
-        around.push(format!("{name}/"));
-        folder = folder.iter().rposition(|b| *b == b'/').map_or(&[], |at| &folder[..at]);
+        let around = plain[1..].iter().chain(&plain[..1]);
+        let homes = around.flat_map(|place| ["fixtures", "testdata", "__snapshots__"].map(|f| format!("{place}{f}/"))).collect();
+        Places { own: path.as_str().map(str::to_owned), plain, homes }
     }
-    places.extend(around.iter().cloned());
-    // A text that climbs is told from a folder that is there, not from one that a loader might add.
-    if !text.starts_with("..") {
-        let homes = |p: &String| ["fixtures", "testdata", "__snapshots__"].map(|f| format!("{p}{f}/"));
-        places.extend(around.iter().chain([&String::new()]).flat_map(homes));
+
+    /// Where a text could lead; a text with `__file__` in it is told from the file's own place.
+    fn candidates(&self, text: &str) -> Vec<RepoPath> {
+        let Some(own) = &self.own else { return Vec::new() };
+        if let Some(rest) = text.strip_prefix(HERE) {
+            return normal(&format!("{own}{rest}")).into_iter().map(RepoPath::new).collect();
+        }
+        // A text that climbs is told from a folder that is there, not from one that a loader might add.
+        let homes = if text.starts_with("..") { &[][..] } else { &self.homes };
+        let mut seen = BTreeSet::new();
+        let all = self.plain.iter().chain(homes).filter_map(|place| normal(&format!("{place}{text}")));
+        all.filter(|p| seen.insert(p.clone())).map(RepoPath::new).collect()
     }
-    let mut seen = BTreeSet::new();
-    let all = places.iter().filter_map(|place| normal(&format!("{place}{text}")));
-    all.filter(|p| seen.insert(p.clone())).map(RepoPath::new).collect()
 }
 
 /// The path without `.` and `..`; `None` when it leaves the tree.

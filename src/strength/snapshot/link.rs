@@ -10,7 +10,9 @@ use crate::strength::domain::{Argument, Domain, Origin, Table};
 use crate::strength::effort::Effort;
 use crate::strength::languages::Module;
 use crate::strength::languages::facts::{Function, HelperCall, LOADED, Meaning, Role};
+use crate::strength::snapshot::acting::Mocked;
 use crate::strength::snapshot::collected::{self, Place};
+use crate::strength::snapshot::files::Loads;
 use crate::strength::snapshot::resolve::Resolver;
 use crate::strength::snapshot::{SnapshotError, files};
 use crate::tree::RepoPath;
@@ -24,8 +26,11 @@ pub(super) struct Linker<'l> {
     pub(super) lines: Vec<Vec<Place>>,
     /// Tables of fixtures by name: this file's, then those of the `conftest.py` files above it.
     fixtures: BTreeMap<String, Table>,
+    loads: Loads<'l>,
     /// What fixtures do to the tests that use them, by name as above.
     pub(super) acting: BTreeMap<String, Effort>,
+    /// What is known of mocks' targets.
+    pub(super) mocked: Mocked,
 }
 
 impl<'l> Linker<'l> {
@@ -34,7 +39,16 @@ impl<'l> Linker<'l> {
         for at in 0..module.classes.len() {
             lines.push(collected::lineage(&Place { path: path.clone(), module: module.clone(), at }, resolver)?);
         }
-        let mut linker = Linker { path, module, resolver, lines, fixtures: BTreeMap::new(), acting: BTreeMap::new() };
+        let mut linker = Linker {
+            path,
+            module,
+            resolver,
+            lines,
+            fixtures: BTreeMap::new(),
+            loads: Loads::new(resolver.source),
+            acting: BTreeMap::new(),
+            mocked: Mocked::default(),
+        };
         if linker.is_collected() {
             linker.acting = linker.acting()?;
         }
@@ -136,7 +150,7 @@ impl<'l> Linker<'l> {
     }
 
     fn card(&self, prop_id: PropId, kind: Kind, function: &Function, class: Option<usize>, home: &RepoPath) -> Result<Card, SnapshotError> {
-        let mut files = files::named(&function.literals, home, self.resolver.source)?;
+        let mut files = self.loads.named(&function.literals, home)?;
         files.extend(files::bound(&prop_id.0, self.resolver.source)?);
         let fixture_sha256 = match files.len() {
             0 => None,

@@ -325,7 +325,11 @@ pub(super) fn loop_table(target: &Expr, iter: &Expr, scope: &Scope<'_, '_>) -> O
         Expr::Tuple(t) => t.elts.iter().map(|e| e.as_name_expr().map(|n| n.id.to_string())).collect::<Option<_>>()?,
         _ => return None,
     };
-    let (rows, rest) = cases(iter, scope).spread(names.len());
+    let mut found = Cases::default();
+    if scope.spend(1).is_none() || !add(iter, scope, &mut found) {
+        return None;
+    }
+    let (rows, rest) = found.spread(names.len());
     let literal = rest.iter().all(|text| text.starts_with("range(") && !text.contains('#'));
     literal.then_some(Table { origin: Origin::Loop, names, rows, rest })
 }

@@ -2,8 +2,8 @@
 
 mod known;
 
-use std::collections::{BTreeMap, HashSet};
-use std::rc::Rc;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use ruff_python_ast::{BoolOp, Expr, ExprCall, Stmt, StmtAssert, StmtFor, StmtIf, StmtTry, StmtWith};
 use ruff_text_size::{Ranged, TextSize};
@@ -16,7 +16,7 @@ use crate::strength::languages::python::names::{Bound, Layer, Scope, layer};
 use crate::strength::languages::python::oracles::{self, Raising};
 use crate::strength::languages::python::reach;
 use crate::strength::languages::python::text::sha256_of;
-use crate::strength::languages::python::write::{COMPARE, LAMBDA, Locals, NOT, told, told_at};
+use crate::strength::languages::python::write::{COMPARE, LAMBDA, LOOSEST, Locals, NOT, told, told_after, told_at};
 
 /// Lines of set-up that a claim keeps as they are; what stands before them is told by a hash.
 const LINES: usize = 24;
@@ -58,11 +58,11 @@ struct Teller<'t, 's, 'a> {
     assertions: FxHashMap<TextSize, usize>,
     tables: FxHashSet<TextSize>,
     /// Names whose value something may change.
-    filled: HashSet<&'a str>,
+    filled: FxHashSet<&'a str>,
     /// Names that are bound more than once: each stands for its last value, as far as that is certain.
     rebound: FxHashSet<&'a str>,
     /// Names that it reads.
-    read: HashSet<&'a str>,
+    read: FxHashSet<&'a str>,
     /// Whether no run gets here, or a failure here fails nothing.
     unreached: bool,
     told: Told,
@@ -71,7 +71,7 @@ struct Teller<'t, 's, 'a> {
 
 /// A line of set-up; statements are told when a claim first stands after them.
 enum Line<'a> {
-    Told { text: Rc<str>, running: Option<Rc<str>> },
+    Told { text: Arc<str>, running: Option<Arc<str>> },
     Stmt(&'a Stmt),
     Whole(&'a Stmt),
 }
@@ -106,9 +106,9 @@ impl<'a> Teller<'_, '_, 'a> {
     }
 
     /// The lines that stand before here. Past the first ones a running hash takes their place.
-    fn setup(&mut self) -> Vec<String> {
+    fn setup(&mut self) -> Vec<Arc<str>> {
         let mut lines = Vec::with_capacity(self.setup.len().min(LINES + 1));
-        let mut last: Option<Rc<str>> = None;
+        let mut last: Option<Arc<str>> = None;
         for at in 0..self.setup.len() {
             let text = match &self.setup[at] {
                 Line::Told { text, .. } => text.clone(),
@@ -117,14 +117,14 @@ impl<'a> Teller<'_, '_, 'a> {
             };
             let known = if let Line::Told { running, .. } = &self.setup[at] { running.clone() } else { None };
             if at < LINES {
-                lines.push(text.to_string());
+                lines.push(text.clone());
             } else {
                 last = Some(known.unwrap_or_else(|| sha256_of(&format!("{}\n{text}", last.as_deref().unwrap_or_default())).into()));
             }
             self.setup[at] = Line::Told { text, running: last.clone() };
         }
-        lines.extend(last.map(|hash| format!("sha256({hash})")));
-        let size: usize = lines.iter().map(String::len).sum();
+        lines.extend(last.map(|hash| format!("sha256({hash})").into()));
+        let size: usize = lines.iter().map(|line| line.len()).sum();
         self.spent |= self.scope.spend((size + self.setup.len()) / 16 + 1).is_none();
         lines
     }
@@ -191,9 +191,12 @@ impl<'a> Teller<'_, '_, 'a> {
             Stmt::Assign(a) => {
                 let single = matches!(a.targets.as_slice(), [Expr::Name(_)]);
                 let none = Locals::default();
-                let targets: Vec<String> =
-                    a.targets.iter().map(|t| told(t, self.scope, if single { &none } else { &self.locals })).collect();
-                format!("{} = {}", targets.join(" = "), self.text(&a.value))
+                let mut text = String::with_capacity(a.range.len().to_usize());
+                for target in &a.targets {
+                    text = told_after(text, target, LOOSEST, self.scope, if single { &none } else { &self.locals });
+                    text.push_str(" = ");
+                }
+                told_after(text, &a.value, LOOSEST, self.scope, &self.locals)
             }
             other => self.plain(other),
         }
@@ -227,6 +230,7 @@ impl<'a> Teller<'_, '_, 'a> {
     /// A function or class inside: its own names hide the outer ones.
     fn inner(&mut self, unreached: bool, head: String, stmts: &'a [Stmt]) {
         let hidden = layer(stmts, self.scope.names.file);
+        self.spent |= self.scope.spend(self.locals.len() / 8).is_none();
         let outer = self.locals.clone();
         self.locals.retain(|name, _| !hidden.contains_key(name) && !self.rebound.contains(name));
         self.reached(unreached, Some(head), stmts);
@@ -384,7 +388,11 @@ impl<'a> Teller<'_, '_, 'a> {
             return None;
         }
         let at = |i: usize, tight| call.arguments.args.get(i).map(|e| told_at(e, tight, self.scope, &self.locals));
-        let two = |sign: &str| Some(vec![format!("{} {sign} {}", at(0, COMPARE + 1)?, at(1, COMPARE + 1)?)]);
+        let two = |sign: &str| {
+            let mut text = at(0, COMPARE + 1)?;
+            text.extend([" ", sign, " "]);
+            Some(vec![told_after(text, call.arguments.args.get(1)?, COMPARE + 1, self.scope, &self.locals)])
+        };
         match method.attr.as_str().strip_prefix("assert")? {
             "Equal" | "Equals" | "ListEqual" | "DictEqual" | "SetEqual" | "TupleEqual" | "SequenceEqual" | "MultiLineEqual" => two("=="),
             "NotEqual" | "NotEquals" => two("!="),
@@ -414,7 +422,7 @@ fn conjuncts(test: &Expr) -> Vec<&Expr> {
     }
 }
 
-fn clipped(text: String) -> Rc<str> {
+fn clipped(text: String) -> Arc<str> {
     if text.len() > LINE { format!("sha256({})", sha256_of(&text)).into() } else { text.into() }
 }
 

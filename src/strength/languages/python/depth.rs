@@ -1,5 +1,6 @@
 //! Owns how deep a tree a text can make: a guess from the bytes before anything is parsed, a bound from the tokens before anything recurses.
 
+use memchr::{memchr, memchr3};
 use ruff_python_ast::token::{Token, TokenKind};
 use ruff_text_size::Ranged as _;
 
@@ -118,14 +119,18 @@ fn nests(kind: TokenKind) -> bool {
 pub(super) fn guess(source: &[u8]) -> Result<(), TooDeep> {
     let mut scan = Scan { source, at: 0, levels: Levels::default(), templates: Vec::new(), in_text: false };
     while let Some(byte) = source.get(scan.at) {
-        if *byte == b' ' {
-            scan.at += 1;
-            continue;
-        }
-        if scan.in_text {
-            scan.text();
-        } else {
-            scan.code();
+        match byte {
+            _ if scan.in_text => scan.text(),
+            b' ' => {
+                scan.at += 1;
+                continue;
+            }
+            // What a word adds is seen at the next byte.
+            byte if PART[usize::from(*byte)] => {
+                scan.word();
+                continue;
+            }
+            _ => scan.code(),
         }
         if scan.levels.outer.len() > 4 * BRACKETS || scan.levels.depth() > 4 * NESTING || scan.templates.len() > BRACKETS {
             return Err(TooDeep { offset: scan.at.min(source.len()), says: TOO_NESTED });
@@ -209,7 +214,6 @@ impl Scan<'_> {
         match self.source[self.at] {
             b'#' => self.at = self.find(b'\n') - 1,
             b'"' | b'\'' => return self.string(false),
-            b'a'..=b'z' | b'A'..=b'Z' | b'_' | 0x80.. | b'0'..=b'9' => return self.word(),
             b'\\' => self.at += 1,
             b'\n' if self.levels.outer.is_empty() => self.levels.end(),
             b';' if !replaced => self.levels.end(),
@@ -227,7 +231,7 @@ impl Scan<'_> {
     }
 
     fn find(&self, byte: u8) -> usize {
-        self.source[self.at..].iter().position(|b| *b == byte).map_or(self.source.len(), |n| self.at + n)
+        memchr(byte, &self.source[self.at..]).map_or(self.source.len(), |n| self.at + n)
     }
 
     fn word(&mut self) {
@@ -259,17 +263,22 @@ impl Scan<'_> {
             self.in_text = true;
             return;
         }
-        while let Some(byte) = self.source.get(self.at) {
-            match byte {
-                b'\\' => self.at += 1,
+        let line = if fence == 1 { b'\n' } else { quote };
+        while let Some(rest) = self.source.get(self.at..) {
+            let Some(next) = memchr3(quote, b'\\', line, rest) else {
+                self.at = self.source.len();
+                return;
+            };
+            self.at += next;
+            match self.source[self.at] {
+                b'\\' => self.at += 2,
                 b'\n' if fence == 1 => return,
-                byte if *byte == quote && self.is_at(&[quote; 3][..fence]) => {
+                _ if self.is_at(&[quote; 3][..fence]) => {
                     self.at += fence;
                     return;
                 }
-                _ => {}
+                _ => self.at += 1,
             }
-            self.at += 1;
         }
     }
 }

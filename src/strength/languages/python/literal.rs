@@ -33,28 +33,51 @@ pub(super) enum Value {
 impl Value {
     /// Canonical text: equal for equal values of equal types.
     pub(super) fn text(&self) -> String {
+        let mut out = String::new();
+        self.write(&mut out);
+        out
+    }
+
+    /// Writes the same behind a text.
+    pub(super) fn write(&self, out: &mut String) {
         match self {
-            Value::None => "None".to_owned(),
-            Value::Ellipsis => "...".to_owned(),
-            Value::Bool(true) => "True".to_owned(),
-            Value::Bool(false) => "False".to_owned(),
-            Value::Int(n) => integer(n),
-            Value::Float(f) => float(*f),
-            Value::Imaginary(f) => format!("{}j", float(*f)),
-            Value::Str(s) => quoted(s),
-            Value::Bytes(b) => quoted_bytes(b),
-            Value::Tuple(parts) if parts.len() == 1 => format!("({},)", parts[0].text()),
-            Value::Tuple(parts) => format!("({})", listed(parts)),
-            Value::List(parts) => format!("[{}]", listed(parts)),
+            Value::None => out.push_str("None"),
+            Value::Ellipsis => out.push_str("..."),
+            Value::Bool(true) => out.push_str("True"),
+            Value::Bool(false) => out.push_str("False"),
+            Value::Int(n) => integer(n, out),
+            Value::Float(f) => float(*f, out),
+            Value::Imaginary(f) => {
+                float(*f, out);
+                out.push('j');
+            }
+            Value::Str(s) => quoted(s, out),
+            Value::Bytes(b) => quoted_bytes(b, out),
+            Value::Tuple(parts) => {
+                out.push('(');
+                listed(parts, out);
+                out.push_str(if parts.len() == 1 { ",)" } else { ")" });
+            }
+            Value::List(parts) => {
+                out.push('[');
+                listed(parts, out);
+                out.push(']');
+            }
             Value::Set(parts) => {
                 let mut texts: Vec<String> = parts.iter().map(Value::text).collect();
                 texts.sort();
                 texts.dedup();
-                format!("{{{}}}", texts.join(", "))
+                let _ = write!(out, "{{{}}}", texts.join(", "));
             }
             Value::Dict(items) => {
-                let pairs: Vec<String> = items.iter().map(|(k, v)| format!("{}: {}", k.text(), v.text())).collect();
-                format!("{{{}}}", pairs.join(", "))
+                out.push('{');
+                for (at, (key, value)) in items.iter().enumerate() {
+                    out.push_str(if at > 0 { ", " } else { "" });
+                    key.write(out);
+                    out.push_str(": ");
+                    value.write(out);
+                }
+                out.push('}');
             }
         }
     }
@@ -84,38 +107,45 @@ fn weight(parts: &[Value]) -> usize {
     1 + parts.iter().map(Value::weight).sum::<usize>()
 }
 
-fn listed(parts: &[Value]) -> String {
-    parts.iter().map(Value::text).collect::<Vec<_>>().join(", ")
+fn listed(parts: &[Value], out: &mut String) {
+    for (at, part) in parts.iter().enumerate() {
+        out.push_str(if at > 0 { ", " } else { "" });
+        part.write(out);
+    }
 }
 
 /// Decimal digits; hexadecimal above what is quick to convert.
-pub(super) fn integer(n: &BigInt) -> String {
-    if n.bits() <= 1 << 12 {
-        n.to_string()
-    } else {
-        format!("{}0x{}", if n.is_negative() { "-" } else { "" }, n.magnitude().to_str_radix(16))
-    }
+pub(super) fn integer(n: &BigInt, out: &mut String) {
+    let _ = match n.to_i64() {
+        Some(small) => write!(out, "{small}"),
+        None if n.bits() <= 1 << 10 => write!(out, "{n}"),
+        None => write!(out, "{}0x{}", if n.is_negative() { "-" } else { "" }, n.magnitude().to_str_radix(16)),
+    };
 }
 
 /// The shortest text that reads back as the same number, never the text of an integer.
-pub(super) fn float(f: f64) -> String {
+pub(super) fn float(f: f64, out: &mut String) {
     if f.is_infinite() {
-        return if f > 0.0 { "1e999".to_owned() } else { "-1e999".to_owned() };
+        out.push_str(if f > 0.0 { "1e999" } else { "-1e999" });
+        return;
     }
-    format!("{f:?}")
+    let _ = write!(out, "{f:?}");
 }
 
 /// A string literal in single quotes.
-pub(super) fn quoted(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
+pub(super) fn quoted(text: &str, out: &mut String) {
+    out.reserve(text.len() + 2);
     out.push('\'');
-    escape(text, &mut out);
+    escape(text, out);
     out.push('\'');
-    out
 }
 
 /// The inside of a string literal in single quotes.
 pub(super) fn escape(text: &str, out: &mut String) {
+    if text.bytes().all(|b| matches!(b, b' '..=b'~') && !matches!(b, b'\\' | b'\'')) {
+        out.push_str(text);
+        return;
+    }
     for c in text.chars() {
         match c {
             '\\' | '\'' => out.extend(['\\', c]),
@@ -137,17 +167,16 @@ fn numbered(out: &mut String, kind: char, code: u32, digits: usize) {
     let _ = write!(out, "\\{kind}{code:0digits$x}");
 }
 
-fn quoted_bytes(bytes: &[u8]) -> String {
-    let mut out = String::from("b'");
+fn quoted_bytes(bytes: &[u8], out: &mut String) {
+    out.push_str("b'");
     for b in bytes {
         match b {
             b'\\' | b'\'' => out.extend(['\\', char::from(*b)]),
             b' '..=b'~' => out.push(char::from(*b)),
-            _ => numbered(&mut out, 'x', u32::from(*b), 2),
+            _ => numbered(out, 'x', u32::from(*b), 2),
         }
     }
     out.push('\'');
-    out
 }
 
 /// The value of a literal integer; `None` when it has more digits than are folded.
@@ -193,12 +222,20 @@ pub(super) fn fold(expr: &Expr, scope: &Scope<'_, '_>) -> Option<Value> {
         Expr::UnaryOp(u) => unary(u.op, fold(&u.operand, scope)?),
         Expr::BinOp(b) => binary(fold(&b.left, scope)?, b.op, fold(&b.right, scope)?).and_then(|v| scope.spend(v.weight()).map(|()| v)),
         Expr::Name(_) | Expr::Attribute(_) => {
-            if scope.dotted(expr).is_some_and(|name| name == "sys.maxsize") {
+            if is_maxsize(expr) && scope.dotted(expr).is_some_and(|name| name == "sys.maxsize") {
                 return Some(Value::Int(BigInt::from(i64::MAX)));
             }
             scope.enter(expr, |value, scope| fold(value, scope))?
         }
         _ => None,
+    }
+}
+
+fn is_maxsize(expr: &Expr) -> bool {
+    match expr {
+        Expr::Attribute(attribute) => attribute.attr.as_str() == "maxsize",
+        Expr::Name(name) => name.id.as_str() == "maxsize",
+        _ => false,
     }
 }
 

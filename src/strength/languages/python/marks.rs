@@ -182,6 +182,9 @@ pub(super) fn parts(expr: &Expr, joined: BoolOp) -> Vec<&Expr> {
 
 /// What a statement's call does to the test it stands in, and under which condition of its own.
 pub(super) fn called(call: &ExprCall, scope: &Scope<'_, '_>) -> Option<(Does, Option<String>)> {
+    if matches!(&*call.func, Expr::Attribute(a) if !matches!(a.attr.as_str(), "skip" | "skipTest" | "xfail" | "importorskip")) {
+        return None;
+    }
     let name = scope.dotted(&call.func)?;
     match name.as_str() {
         "pytest.skip" | "unittest.case.skip" | "self.skipTest" => Some((Does::Skip, None)),

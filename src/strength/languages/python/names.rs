@@ -35,9 +35,11 @@ pub(super) enum Bound<'a> {
 pub(super) type Layer<'a> = FxHashMap<&'a str, Bound<'a>>;
 
 /// Work that folding and writing may do over one file: a hostile file cannot make them run away.
-const BUDGET: usize = 4_000_000;
+const BUDGET: usize = 2_000_000;
 /// How many names may lead to one another.
 const CHAIN: u32 = 48;
+/// Parts of a dotted name that is read.
+const PARTS: usize = 16;
 
 /// The names of a file.
 pub(super) struct Names<'a> {
@@ -55,6 +57,8 @@ pub(super) struct Names<'a> {
     open: RefCell<Vec<String>>,
     /// What the module's names were told as.
     told: RefCell<FxHashMap<String, Rc<str>>>,
+    /// What their import aliases lead to.
+    resolved: RefCell<FxHashMap<String, Option<Rc<str>>>>,
 }
 
 impl<'a> Names<'a> {
@@ -71,6 +75,7 @@ impl<'a> Names<'a> {
             chain: Cell::new(0),
             open: RefCell::new(Vec::new()),
             told: RefCell::default(),
+            resolved: RefCell::default(),
         };
         let mut binder = Binder { walrus: file.has_walrus, ..Binder::default() };
         for stmt in body {
@@ -268,62 +273,98 @@ impl<'s, 'a> Scope<'s, 'a> {
         layer(&class.body, self.names.file).get(name).map(|bound| (*bound, scope))
     }
 
-    /// A dotted name with import aliases resolved; `None` for anything else, and for a name that could be several things.
+    /// A dotted name with import aliases resolved; `None` for anything else.
     pub(super) fn dotted(&self, expr: &Expr) -> Option<String> {
-        match expr {
-            Expr::Name(name) => Some(self.resolved(name.id.as_str())),
-            Expr::Attribute(attribute) => {
-                let mut name = self.dotted(&attribute.value)?;
-                name.push('.');
-                name.push_str(attribute.attr.as_str());
-                Some(name)
-            }
-            _ => None,
+        let mut name = String::new();
+        self.write_dotted(expr, &mut name).map(|()| name)
+    }
+
+    /// Writes the same behind a text.
+    pub(super) fn write_dotted(&self, expr: &Expr, out: &mut String) -> Option<()> {
+        let (mut parts, mut at, mut size) = ([""; PARTS], expr, 0);
+        let mut count = 0;
+        while let Expr::Attribute(attribute) = at {
+            *parts.get_mut(count)? = attribute.attr.as_str();
+            size += attribute.attr.len() + 1;
+            count += 1;
+            at = &attribute.value;
+        }
+        let root = at.as_name_expr()?.id.as_str();
+        let led = self.leads(root);
+        let root = led.as_deref().unwrap_or(root);
+        out.reserve(root.len() + size);
+        out.push_str(root);
+        for part in parts[..count].iter().rev() {
+            out.push('.');
+            out.push_str(part);
+        }
+        Some(())
+    }
+
+    /// Writes how a name is told in canonical source: the value of a constant, else the name with its import alias resolved.
+    pub(super) fn tell(&self, expr: &Expr, name: &str, value: impl Fn(&Expr, &Scope<'_, '_>) -> Option<String>, out: &mut String) {
+        if !self.is_local(name) {
+            return out.push_str(&self.names.scope().top(expr, name, value));
+        }
+        if !matches!(self.lookup(name), Some((Bound::Once(_), _))) {
+            return out.push_str(name);
+        }
+        match self.enter(expr, |bound, scope| value(bound, scope)).flatten() {
+            Some(constant) => out.push_str(&constant),
+            None => out.push_str(&self.resolved(name)),
         }
     }
 
-    /// How a name is told in canonical source: the value of a constant, else the name with its import alias resolved.
-    pub(super) fn told(&self, expr: &Expr, name: &str, value: impl Fn(&Expr, &Scope<'_, '_>) -> Option<String>) -> Rc<str> {
-        if self.is_local(name) {
-            let constant = self.enter(expr, |bound, scope| value(bound, scope)).flatten();
-            return constant.unwrap_or_else(|| self.resolved(name)).into();
-        }
+    /// How a name of the module itself is told, found once.
+    fn top(&self, expr: &Expr, name: &str, value: impl Fn(&Expr, &Scope<'_, '_>) -> Option<String>) -> Rc<str> {
         if let Some(told) = self.names.told.borrow().get(name) {
             return told.clone();
         }
-        let top = self.names.scope();
-        let constant = top.enter(expr, |bound, scope| value(bound, scope)).flatten();
-        let told: Rc<str> = constant.unwrap_or_else(|| top.resolved(name)).into();
+        let constant = self.enter(expr, |bound, scope| value(bound, scope)).flatten();
+        let told: Rc<str> = constant.map_or_else(|| self.resolved(name), Into::into);
         self.names.told.borrow_mut().insert(name.to_owned(), told.clone());
         told
     }
 
-    /// A name with its import alias resolved, `mark = pytest.mark` followed too.
-    pub(super) fn resolved(&self, name: &str) -> String {
-        let local = self.is_local(name);
-        let top = self.names.top.get(name);
-        match self.names.imports.get(name) {
-            Some(from) if !local && top.is_none() => return from.clone().unwrap_or_else(|| name.to_owned()),
-            None if !local && top.is_none() && self.names.stars.len() == 1 && !is_builtin(name) => {
-                return format!("{}.{name}", self.names.stars[0]);
-            }
-            None => {}
-            Some(_) => return name.to_owned(),
+    /// A name with its import alias resolved, `mark = pytest.mark` followed too; a name that could be several things stays as it is.
+    pub(super) fn resolved(&self, name: &str) -> Rc<str> {
+        self.leads(name).unwrap_or_else(|| name.into())
+    }
+
+    /// Where a name leads to, when that is not itself.
+    fn leads(&self, name: &str) -> Option<Rc<str>> {
+        if self.is_local(name) {
+            return self.alias(name).map(Into::into);
         }
-        let alias = self.lookup(name).and_then(|(bound, scope)| match bound {
-            Bound::Once(value @ (Expr::Name(_) | Expr::Attribute(_))) => {
-                let chain = &self.names.chain;
-                if chain.get() >= CHAIN || value.as_name_expr().is_some_and(|n| n.id.as_str() == name) {
-                    return None;
-                }
-                chain.set(chain.get() + 1);
-                let dotted = scope.dotted(value);
-                chain.set(chain.get() - 1);
-                dotted
-            }
+        if let Some(known) = self.names.resolved.borrow().get(name) {
+            return known.clone();
+        }
+        let names = self.names;
+        let from = match names.imports.get(name) {
+            Some(from) if !names.top.contains_key(name) => from.clone(),
+            None if names.top.contains_key(name) => names.scope().alias(name),
+            None if names.stars.len() == 1 && !is_builtin(name) => Some(format!("{}.{name}", names.stars[0])),
             _ => None,
-        });
-        alias.unwrap_or_else(|| name.to_owned())
+        };
+        let led: Option<Rc<str>> = from.map(Into::into);
+        // Inside a chain the answer may be cut short.
+        if names.chain.get() == 0 {
+            names.resolved.borrow_mut().insert(name.to_owned(), led.clone());
+        }
+        led
+    }
+
+    /// What a name leads to that one assignment binds to another name.
+    fn alias(&self, name: &str) -> Option<String> {
+        let (Bound::Once(value @ (Expr::Name(_) | Expr::Attribute(_))), scope) = self.lookup(name)? else { return None };
+        let chain = &self.names.chain;
+        if chain.get() >= CHAIN || value.as_name_expr().is_some_and(|n| n.id.as_str() == name) {
+            return None;
+        }
+        chain.set(chain.get() + 1);
+        let dotted = scope.dotted(value);
+        chain.set(chain.get() - 1);
+        dotted
     }
 }
 

@@ -20,19 +20,15 @@ pub(super) struct Raising<'a> {
 
 /// Reads `pytest.raises(…)`, `self.assertRaises(…)` and their like.
 pub(super) fn raising<'a>(call: &'a ExprCall, scope: &Scope<'_, 'a>) -> Option<Raising<'a>> {
+    if matches!(&*call.func, Expr::Attribute(a) if checks(a.attr.as_str()).is_none()) {
+        return None;
+    }
     let name = scope.dotted(&call.func)?;
     let (house, method) = name.rsplit_once('.')?;
     if !matches!(house, "pytest" | "self" | "cls" | "_pytest.python_api" | "nose.tools") {
         return None;
     }
-    let (word, named, patterned) = match method {
-        "raises" | "assertRaises" | "assert_raises" => ("raises", None, false),
-        "assertRaisesRegex" | "assertRaisesRegexp" => ("raises", None, true),
-        "warns" | "assertWarns" => ("warns", None, false),
-        "assertWarnsRegex" => ("warns", None, true),
-        "deprecated_call" => ("warns", Some("DeprecationWarning"), false),
-        _ => return None,
-    };
+    let (word, named, patterned) = checks(method)?;
     let args = &call.arguments.args;
     let keyword = |word: &str| call.arguments.find_keyword(word).map(|k| &k.value);
     let classes = usize::from(named.is_none());
@@ -43,16 +39,33 @@ pub(super) fn raising<'a>(call: &'a ExprCall, scope: &Scope<'_, 'a>) -> Option<R
     Some(Raising { word, of, named, pattern, call: args.get(taken..).unwrap_or_default() })
 }
 
+/// What a method of this name checks: the word for it, the class that the name says, and whether a pattern follows the class.
+fn checks(method: &str) -> Option<(&'static str, Option<&'static str>, bool)> {
+    match method {
+        "raises" | "assertRaises" | "assert_raises" => Some(("raises", None, false)),
+        "assertRaisesRegex" | "assertRaisesRegexp" => Some(("raises", None, true)),
+        "warns" | "assertWarns" => Some(("warns", None, false)),
+        "assertWarnsRegex" => Some(("warns", None, true)),
+        "deprecated_call" => Some(("warns", Some("DeprecationWarning"), false)),
+        _ => None,
+    }
+}
+
 /// Whether a call is a check of another library: `numpy.testing.assert_allclose(…)`, `mock.assert_called_with(…)`.
 pub(super) fn is_foreign_check(call: &ExprCall, scope: &Scope<'_, '_>) -> bool {
     let Expr::Attribute(method) = &*call.func else {
         let house = scope.dotted(&call.func).unwrap_or_default();
         return house.starts_with("numpy.testing.assert") || house.starts_with("pandas.testing.assert");
     };
-    let house = scope.dotted(&call.func).unwrap_or_default();
-    let of_library = house.starts_with("numpy.testing.") || house.starts_with("pandas.testing.");
+    if !method.attr.as_str().starts_with("assert") {
+        return false;
+    }
     let of_mock = ["assert_called", "assert_any_call", "assert_has_calls", "assert_not_called", "assert_awaited", "assert_any_await"];
-    method.attr.as_str().starts_with("assert") && (of_library || of_mock.iter().any(|name| method.attr.as_str().starts_with(name)))
+    if of_mock.iter().any(|name| method.attr.as_str().starts_with(name)) {
+        return true;
+    }
+    let house = scope.dotted(&method.value).unwrap_or_default();
+    house.starts_with("numpy.testing") || house.starts_with("pandas.testing")
 }
 
 /// Whether a value is a fresh container that something may fill later.

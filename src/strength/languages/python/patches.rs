@@ -31,22 +31,19 @@ struct Finder<'f, 's, 'a> {
 
 impl Finder<'_, '_, '_> {
     fn call(&self, call: &ExprCall) -> Option<String> {
-        let name = self.scope.dotted(&call.func)?;
-        let house = name.rsplit('.').nth(1).unwrap_or_default();
-        let patcher = |rest: &str| {
-            name.strip_suffix(rest)
-                .is_some_and(|root| ["patch", "mock.patch", "mocker.patch"].iter().any(|p| root == *p || root.ends_with(&format!(".{p}"))))
-        };
-        let at = |place: usize| call.arguments.args.get(place);
-        if patcher("") {
-            return self.text(at(0)?);
-        }
-        if patcher(".object") {
-            return Some(format!("{}.{}", self.target(at(0)?)?, self.text(at(1)?)?));
-        }
-        let setter = (name.ends_with(".setattr") && house.starts_with(['m', 'p'])) || name == "setattr";
-        if !setter {
+        if matches!(&*call.func, Expr::Attribute(a) if !matches!(a.attr.as_str(), "patch" | "object" | "setattr")) {
             return None;
+        }
+        let name = self.scope.dotted(&call.func)?;
+        let (house, last) = name.rsplit_once('.').unwrap_or(("", &name));
+        let at = |place: usize| call.arguments.args.get(place);
+        match last {
+            "patch" => return self.text(at(0)?),
+            "object" if house == "patch" || house.ends_with(".patch") => {
+                return Some(format!("{}.{}", self.target(at(0)?)?, self.text(at(1)?)?));
+            }
+            "setattr" if house.is_empty() || house.rsplit('.').next().is_some_and(|h| h.starts_with(['m', 'p'])) => {}
+            _ => return None,
         }
         match (at(0)?, at(1), at(2)) {
             (target, Some(_), None) if name != "setattr" => self.text(target),

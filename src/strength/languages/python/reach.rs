@@ -1,9 +1,8 @@
 //! Owns what a run never reaches: what stands after an end, under a head that never lets in, or where a failure is swallowed.
 
-use std::collections::HashSet;
-
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
 use ruff_python_ast::{Expr, Stmt, StmtIf, StmtTry, StmtWhile, StmtWith};
+use rustc_hash::FxHashSet;
 
 use crate::strength::languages::python::literal::{Value, fold};
 use crate::strength::languages::python::names::Scope;
@@ -67,7 +66,7 @@ pub(super) fn never_runs(s: &StmtWhile, scope: &Scope<'_, '_>) -> bool {
 }
 
 /// Whether there is nothing to go through: an empty display, or a name that is bound to one and that nothing fills.
-pub(super) fn is_nothing(iter: &Expr, scope: &Scope<'_, '_>, filled: &HashSet<&str>) -> bool {
+pub(super) fn is_nothing(iter: &Expr, scope: &Scope<'_, '_>, filled: &FxHashSet<&str>) -> bool {
     match iter {
         Expr::List(e) => e.elts.is_empty(),
         Expr::Tuple(e) => e.elts.is_empty(),
@@ -95,15 +94,15 @@ pub(super) fn is_nothing(iter: &Expr, scope: &Scope<'_, '_>, filled: &HashSet<&s
 }
 
 /// Names whose value some statement may change: a method of it is called, it is passed on, or stored into.
-pub(super) fn filled(stmts: &[Stmt]) -> HashSet<&str> {
-    let mut uses = Uses(HashSet::new());
+pub(super) fn filled(stmts: &[Stmt]) -> FxHashSet<&str> {
+    let mut uses = Uses(FxHashSet::default());
     for stmt in stmts {
         uses.visit_stmt(stmt);
     }
     uses.0
 }
 
-struct Uses<'a>(HashSet<&'a str>);
+struct Uses<'a>(FxHashSet<&'a str>);
 
 impl<'a> Uses<'a> {
     /// The names that an expression hands over when it is passed on.

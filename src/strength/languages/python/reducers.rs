@@ -198,6 +198,9 @@ impl Walk<'_, '_, '_> {
             self.mark(does, when);
             return;
         }
+        if matches!(&*call.func, Expr::Attribute(a) if !matches!(a.attr.as_str(), "assume" | "reject")) {
+            return;
+        }
         let name = self.scope.dotted(&call.func).unwrap_or_default();
         match name.as_str() {
             "hypothesis.assume" | "assume" => {

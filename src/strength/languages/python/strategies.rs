@@ -11,7 +11,7 @@ use ruff_text_size::{Ranged, TextRange};
 use crate::strength::domain::{Argument, Domain, Strategy};
 use crate::strength::languages::python::cases::cases;
 use crate::strength::languages::python::leaning::leaning;
-use crate::strength::languages::python::literal::{Value, float, fold};
+use crate::strength::languages::python::literal::{Value, fold};
 use crate::strength::languages::python::names::{Bound, Layer, Scope, layer};
 use crate::strength::languages::python::text::File;
 use crate::strength::languages::python::write::{canonical, opaque};
@@ -195,8 +195,8 @@ fn integers(given: &Arguments, scope: &Scope<'_, '_>) -> Option<Strategy> {
 fn floats(given: &Arguments, scope: &Scope<'_, '_>) -> Option<Strategy> {
     let end = |name: &str, at: usize| match given.find_argument_value(name, at).map(|e| fold(e, scope)) {
         None | Some(Some(Value::None)) => Some(None),
-        Some(Some(Value::Int(n))) => Some(Some(float(n.to_f64()?))),
-        Some(Some(Value::Float(f))) if !f.is_nan() => Some(Some(float(f))),
+        Some(Some(Value::Int(n))) => Some(Some(Value::Float(n.to_f64()?).text())),
+        Some(Some(Value::Float(f))) if !f.is_nan() => Some(Some(Value::Float(f).text())),
         Some(_) => None,
     };
     let (low, high) = (end("min_value", 0)?, end("max_value", 1)?);

@@ -1,5 +1,6 @@
 //! Owns the text of a file as tokens: lines, canonical token text, and hashes of it.
 
+use memchr::memchr_iter;
 use ruff_python_ast::Stmt;
 use ruff_python_ast::token::{Token, TokenKind};
 use ruff_text_size::{Ranged as _, TextRange, TextSize};
@@ -21,7 +22,7 @@ pub(super) struct File<'a> {
 impl<'a> File<'a> {
     /// Finds the lines.
     pub(super) fn new(source: &'a str, tokens: &'a [Token]) -> Self {
-        let starts = source.match_indices('\n').map(|(at, _)| u32::try_from(at).unwrap_or(u32::MAX)).collect();
+        let starts = memchr_iter(b'\n', source.as_bytes()).map(|at| u32::try_from(at).unwrap_or(u32::MAX)).collect();
         File { source, tokens, starts, has_walrus: source.contains(":="), noise: Vec::new() }
     }
 
@@ -68,7 +69,7 @@ impl<'a> File<'a> {
 
     /// SHA-256 of the canonical text of several ranges.
     pub(super) fn sha256(&self, ranges: &[TextRange], holes: &[TextRange]) -> String {
-        let mut text: Vec<u8> = Vec::with_capacity(ranges.iter().map(|r| r.len().to_usize()).sum());
+        let mut text: Vec<u8> = Vec::with_capacity(ranges.iter().map(|r| r.len().to_usize() * 3 / 2).sum());
         for range in ranges {
             self.feed(*range, holes, &mut |part| {
                 text.extend_from_slice(part.as_bytes());
@@ -86,7 +87,10 @@ impl<'a> File<'a> {
     fn feed(&self, range: TextRange, holes: &[TextRange], each: &mut impl FnMut(&str)) {
         let tokens = self.tokens(range);
         let mut inside = None;
+        let from = self.noise.partition_point(|at| *at < range.start());
+        let mut noise = self.noise.get(from..).unwrap_or_default().iter().peekable();
         for (at, token) in tokens.iter().enumerate() {
+            while noise.next_if(|quiet| **quiet < token.start()).is_some() {}
             if let Some(hole) = holes.iter().position(|h| h.contains_range(token.range()) && !h.is_empty()) {
                 if inside != Some(hole) {
                     each(&format!("#{hole}"));
@@ -95,7 +99,7 @@ impl<'a> File<'a> {
                 continue;
             }
             inside = None;
-            if self.is_noise(token) {
+            if noise.peek().is_some_and(|quiet| **quiet == token.start()) {
                 continue;
             }
             match token.kind() {

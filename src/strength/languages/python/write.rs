@@ -6,7 +6,7 @@ mod order;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use ruff_python_ast::{Arguments, BoolOp, Comprehension, Expr, Operator, Parameters, UnaryOp};
+use ruff_python_ast::{Arguments, BoolOp, Comprehension, Expr, ExprAttribute, Operator, Parameters, UnaryOp};
 
 use rustc_hash::FxHashMap;
 
@@ -68,6 +68,9 @@ fn is_closed(text: &str) -> bool {
 /// Longest text that one expression gets; what is longer is told by its hash.
 const CAP: usize = 1 << 16;
 
+/// What most expressions take to write, in bytes.
+const SHORT: usize = 64;
+
 /// Writes expressions.
 pub(super) struct Writer<'w, 's, 'a> {
     scope: &'w Scope<'s, 'a>,
@@ -82,7 +85,7 @@ pub(super) struct Writer<'w, 's, 'a> {
 
 /// The canonical source of an expression, aliases resolved and constants put in.
 pub(super) fn canonical(expr: &Expr, scope: &Scope<'_, '_>) -> String {
-    written(expr, LOOSEST, Writer::new(scope, true)).0
+    canonical_at(expr, LOOSEST, scope)
 }
 
 /// The same as part of something that binds so tightly.
@@ -97,9 +100,12 @@ pub(super) fn told<'a>(expr: &Expr, scope: &Scope<'_, 'a>, locals: &Locals<'a>) 
 
 /// The same as part of something that binds so tightly.
 pub(super) fn told_at<'a>(expr: &Expr, around: Tightness, scope: &Scope<'_, 'a>, locals: &Locals<'a>) -> String {
-    let mut writer = Writer::new(scope, true);
-    writer.locals = Some(locals);
-    written(expr, around, writer).0
+    told_after(String::with_capacity(SHORT), expr, around, scope, locals)
+}
+
+/// The same behind a text.
+pub(super) fn told_after<'a>(text: String, expr: &Expr, around: Tightness, scope: &Scope<'_, 'a>, locals: &Locals<'a>) -> String {
+    written(expr, around, Writer { out: text, locals: Some(locals), ..Writer::new(scope, true) }).0
 }
 
 /// The expression as its author names things.
@@ -121,14 +127,20 @@ pub(super) fn opaque(expr: &Expr, scope: &Scope<'_, '_>) -> String {
 pub(super) fn opaque_with_names(expr: &Expr, scope: &Scope<'_, '_>) -> (String, BTreeSet<String>) {
     let mut writer = Writer::new(scope, true);
     writer.used = Some(BTreeSet::new());
-    written(expr, LOOSEST, writer)
+    let (text, used) = written(expr, LOOSEST, writer);
+    (text, used.unwrap_or_default())
 }
 
-fn written<'w>(expr: &'w Expr, around: Tightness, mut writer: Writer<'w, '_, '_>) -> (String, BTreeSet<String>) {
+fn written<'w>(expr: &'w Expr, around: Tightness, mut writer: Writer<'w, '_, '_>) -> (String, Option<BTreeSet<String>>) {
+    let before = writer.out.len();
     writer.expr(expr, around);
-    let text = writer.out;
-    let text = if text.len() <= CAP { text } else { format!("sha256({})", crate::digest::sha256_hex(text.as_bytes())) };
-    (text, writer.used.unwrap_or_default())
+    let mut text = writer.out;
+    if text.len() - before > CAP {
+        let hash = crate::digest::sha256_hex(&text.as_bytes()[before..]);
+        text.truncate(before);
+        let _ = write!(text, "sha256({hash})");
+    }
+    (text, writer.used)
 }
 
 impl<'w, 's, 'a> Writer<'w, 's, 'a> {
@@ -144,8 +156,10 @@ impl<'w> Writer<'w, '_, '_> {
             self.out.push_str(&self.scope.names.file.sha256(&[range], &[]));
             return;
         }
-        let own = self.local(expr).map_or_else(|| tightness(expr), |local| local.tight);
-        let open = own < around;
+        if let Expr::Name(name) = expr {
+            return self.name(expr, name.id.as_str(), around);
+        }
+        let open = tightness(expr) < around;
         if open {
             self.out.push('(');
         }
@@ -160,7 +174,7 @@ impl<'w> Writer<'w, '_, '_> {
             return;
         }
         match expr {
-            Expr::Name(_) | Expr::Attribute(_) => self.name(expr),
+            Expr::Attribute(e) => self.attribute(expr, e),
             Expr::BoolOp(e) => {
                 let (word, tight) = if e.op == BoolOp::Or { (" or ", OR) } else { (" and ", OR + 1) };
                 self.joined(&e.values, word, tight + 1);
@@ -333,56 +347,47 @@ impl<'w> Writer<'w, '_, '_> {
         let shadowed = !self.renamed.is_empty();
         let value = if shadowed { None } else { fold(expr, self.scope) };
         if let Some(value) = value {
-            self.out.push_str(&value.text());
+            value.write(&mut self.out);
             return true;
         }
         false
     }
 
-    fn name(&mut self, expr: &'w Expr) {
-        if let Expr::Attribute(e) = expr {
-            let dotted = if self.resolve && self.is_free(expr) { self.scope.dotted(expr) } else { None };
-            if let Some(dotted) = dotted.filter(|d| !d.starts_with("self.")) {
-                self.note(expr);
-                self.out.push_str(&dotted);
-                return;
-            }
-            self.expr(&e.value, ATOM);
-            self.out.push('.');
-            self.out.push_str(e.attr.as_str());
-            return;
+    fn attribute(&mut self, expr: &'w Expr, e: &'w ExprAttribute) {
+        let before = self.out.len();
+        let is_dotted = self.resolve && self.is_free(expr) && self.scope.write_dotted(expr, &mut self.out).is_some();
+        if is_dotted && !self.out[before..].starts_with("self.") {
+            return self.note(expr);
         }
-        let Expr::Name(name) = expr else { return };
-        let name = name.id.as_str();
-        if let Some((_, new)) = self.renamed.iter().rev().find(|(old, _)| *old == name) {
-            self.out.push_str(&new.clone());
-            return;
-        }
-        if let Some(local) = self.local(expr) {
-            self.out.push_str(&local.text);
-            return;
-        }
-        if !self.resolve {
-            self.out.push_str(name);
-            return;
-        }
-        let told = self.scope.told(expr, name, |value, scope| fold(value, scope).map(|v| v.text()));
-        self.note(expr);
-        self.out.push_str(&told);
+        self.out.truncate(before);
+        self.expr(&e.value, ATOM);
+        self.out.push('.');
+        self.out.push_str(e.attr.as_str());
     }
 
-    fn local(&self, expr: &Expr) -> Option<&'w Local> {
-        let name = expr.as_name_expr()?.id.as_str();
-        self.locals?.get(name).filter(|_| !self.renamed.iter().any(|(old, _)| *old == name))
+    fn name(&mut self, expr: &'w Expr, name: &'w str, around: Tightness) {
+        if let Some((_, new)) = self.renamed.iter().rev().find(|(old, _)| *old == name) {
+            self.out.push_str(new);
+        } else if let Some(local) = self.locals.and_then(|locals| locals.get(name)) {
+            let open = local.tight < around;
+            self.out.push_str(if open { "(" } else { "" });
+            self.out.push_str(&local.text);
+            self.out.push_str(if open { ")" } else { "" });
+        } else if self.resolve {
+            self.scope.tell(expr, name, |value, scope| fold(value, scope).map(|v| v.text()), &mut self.out);
+            self.note(expr);
+        } else {
+            self.out.push_str(name);
+        }
     }
 
     /// Whether a name of the language itself means what it says here.
     fn is_builtin(&self, name: &str) -> bool {
         let hidden = self.locals.is_some_and(|locals| locals.contains_key(name)) || self.renamed.iter().any(|(old, _)| *old == name);
-        self.resolve && !hidden && self.scope.lookup(name).is_none() && self.scope.resolved(name) == name
+        self.resolve && !hidden && self.scope.lookup(name).is_none() && &*self.scope.resolved(name) == name
     }
 
-    /// Whether the name at the root of an attribute is neither renamed nor local.
+    /// Whether the name at the root of an attribute is neither renamed, nor local, nor the instance.
     fn is_free(&self, expr: &Expr) -> bool {
         let mut at = expr;
         while let Expr::Attribute(e) = at {
@@ -391,7 +396,7 @@ impl<'w> Writer<'w, '_, '_> {
         let Expr::Name(name) = at else { return false };
         let name = name.id.as_str();
         let local = self.locals.is_some_and(|locals| locals.contains_key(name));
-        !local && !self.renamed.iter().any(|(old, _)| *old == name)
+        name != "self" && !local && !self.renamed.iter().any(|(old, _)| *old == name)
     }
 
     /// Remembers a name of this file that was written as a name.

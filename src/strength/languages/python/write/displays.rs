@@ -120,7 +120,7 @@ impl<'w> Writer<'w, '_, '_> {
         for (at, (key, value)) in pairs.iter().enumerate() {
             self.out.push_str(if at > 0 { ", " } else { "" });
             match key {
-                Part::Word(word) => self.out.push_str(&literal::quoted(word)),
+                Part::Word(word) => literal::quoted(word, &mut self.out),
                 Part::Expr(key) => self.expr(key, LAMBDA),
             }
             self.out.push_str(": ");
@@ -133,17 +133,17 @@ impl<'w> Writer<'w, '_, '_> {
         match expr {
             Expr::NumberLiteral(e) => match &e.value {
                 Number::Int(int) => match literal::whole(int) {
-                    Some(n) => self.out.push_str(&literal::integer(&n)),
+                    Some(n) => literal::integer(&n, &mut self.out),
                     None => self.out.push_str(&int.to_string().replace('_', "").to_ascii_lowercase()),
                 },
-                Number::Float(f) => self.out.push_str(&float(*f)),
+                Number::Float(f) => float(*f, &mut self.out),
                 Number::Complex { imag, .. } => {
-                    self.out.push_str(&float(*imag));
+                    float(*imag, &mut self.out);
                     self.out.push('j');
                 }
             },
-            Expr::StringLiteral(e) => self.out.push_str(&literal::quoted(e.value.to_str())),
-            Expr::BytesLiteral(e) => self.out.push_str(&literal::Value::Bytes(e.value.bytes().collect()).text()),
+            Expr::StringLiteral(e) => literal::quoted(e.value.to_str(), &mut self.out),
+            Expr::BytesLiteral(e) => literal::Value::Bytes(e.value.bytes().collect()).write(&mut self.out),
             Expr::BooleanLiteral(e) => self.out.push_str(if e.value { "True" } else { "False" }),
             Expr::NoneLiteral(_) => self.out.push_str("None"),
             Expr::EllipsisLiteral(_) => self.out.push_str("..."),
