@@ -11,6 +11,9 @@ pub struct Signature {
     pub positional: Vec<Parameter>,
     /// Those that are given by name alone.
     pub named: Vec<Parameter>,
+    /// It takes any other name too.
+    #[serde(default)]
+    pub is_open: bool,
 }
 
 /// One parameter.
@@ -20,6 +23,9 @@ pub struct Parameter {
     pub name: String,
     /// A call without it fails.
     pub required: bool,
+    /// It is one of the booleans where a call does not give it.
+    #[serde(default)]
+    pub is_flag: bool,
 }
 
 /// What a call gives: how many by place, and which by name.
@@ -32,6 +38,15 @@ pub struct Given<'g> {
 }
 
 impl Signature {
+    /// Whether a call that gives a parameter each of the booleans tries what one without it does; the parameter by its place or its name.
+    pub fn is_tried_both_ways(&self, place: Option<usize>, name: &str) -> bool {
+        let whole = |p: &Parameter| p.is_flag || p.required;
+        match place {
+            Some(place) => self.positional.get(place).is_some_and(whole),
+            None => self.positional.iter().chain(&self.named).find(|p| p.name == name).map_or(self.is_open, whole),
+        }
+    }
+
     /// Whether a call cannot be made without what another one gives besides, at whatever place.
     pub fn demands(&self, call: &Given<'_>, besides: &Given<'_>) -> bool {
         let Some(free) = self.positional.get(call.positional..) else { return false };
@@ -48,7 +63,12 @@ mod tests {
     use super::{Given, Parameter, Signature};
 
     fn parameters(text: &str) -> Vec<Parameter> {
-        text.split_whitespace().map(|p| Parameter { name: p.trim_end_matches('?').into(), required: !p.ends_with('?') }).collect()
+        let one = |p: &str| Parameter {
+            name: p.trim_end_matches(['?', '!']).into(),
+            required: !p.ends_with(['?', '!']),
+            is_flag: p.ends_with('!'),
+        };
+        text.split_whitespace().map(one).collect()
     }
 
     fn given(text: &'static str) -> Given<'static> {
@@ -58,7 +78,7 @@ mod tests {
 
     #[test]
     fn a_call_is_given_more_only_where_it_could_not_be_made_without() {
-        let signature = Signature { positional: parameters("a b c?"), named: parameters("d e?") };
+        let signature = Signature { positional: parameters("a b c?"), named: parameters("d e?"), is_open: false };
         for (call, besides, wanted) in [
             ("1 d", "1", true),
             ("1", "1 d", true),
@@ -75,5 +95,17 @@ mod tests {
         ] {
             assert_eq!(signature.demands(&given(call), &given(besides)), wanted, "{call} and {besides}");
         }
+    }
+
+    #[test]
+    fn both_booleans_try_the_default_only_where_it_is_one_of_them() {
+        let closed = Signature { positional: parameters("a b! c?"), named: parameters("d! e?"), is_open: false };
+        for (place, name, wanted) in
+            [(Some(1), "", true), (Some(2), "", false), (Some(3), "", false), (None, "d", true), (None, "e", false), (None, "f", false)]
+        {
+            assert_eq!(closed.is_tried_both_ways(place, name), wanted, "{place:?} {name}");
+        }
+        assert!(Signature { is_open: true, ..closed.clone() }.is_tried_both_ways(None, "f"));
+        assert!(!Signature { is_open: true, ..closed }.is_tried_both_ways(None, "e"));
     }
 }

@@ -5,7 +5,7 @@ mod budget;
 mod claims;
 mod examples;
 mod fixtures;
-mod grown;
+mod flags;
 mod marks;
 mod pairing;
 mod patches;

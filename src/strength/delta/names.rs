@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::rc::Rc;
 
-use crate::strength::delta::grown::is_given_more;
-use crate::strength::delta::oracle::{Known, gives_what_is_demanded, top, without_modules};
+use crate::strength::delta::oracle::{Added, Known, is_given_more, top, without_modules};
 use crate::strength::delta::qualified::{ends, is_qualified};
 use crate::strength::delta::renames::Renames;
 use crate::strength::delta::tokens::{cut, is_free, is_name, is_word};
@@ -37,19 +36,24 @@ pub(super) struct Read {
 }
 
 impl Names<'_> {
-    /// The same, or with calls that are given more of what they must be given.
+    /// The same, or with calls that are given more where that loses nothing.
     pub(super) fn alike(&self, one: &str, other: &str) -> bool {
-        self.alike_but_for_names(one, other) || self.is_given_what_it_must(one, other)
+        self.alike_but_for_names(one, other) || self.is_given_more(one, other, true)
     }
 
-    /// Whether the other text gives calls what they cannot be made without, and is the same besides.
-    fn is_given_what_it_must(&self, one: &str, other: &str) -> bool {
-        let Some(known) = self.known_calls.filter(|_| one.len() < other.len()) else { return false };
-        self.read(one).outline == self.read(other).outline && gives_what_is_demanded(&cut(one), &cut(other), known)
+    /// The same, but what production code demands is not added: what is checked is that a call lacks it.
+    pub(super) fn alike_as_called(&self, one: &str, other: &str) -> bool {
+        self.alike_but_for_names(one, other) || self.is_given_more(one, other, false)
+    }
+
+    fn is_given_more(&self, one: &str, other: &str, is_demand_met: bool) -> bool {
+        let added = Added { known: self.known_calls, both_ways: &self.both_ways, is_demand_met };
+        let may = one.len() < other.len() && (self.known_calls.is_some() || !self.both_ways.is_empty());
+        may && self.read(one).outline == self.read(other).outline && is_given_more(&cut(one), &cut(other), &added)
     }
 
     /// Whether two texts are equal but for names, each of which became one other.
-    pub(super) fn alike_but_for_names(&self, one: &str, other: &str) -> bool {
+    fn alike_but_for_names(&self, one: &str, other: &str) -> bool {
         if one == other {
             return true;
         }
@@ -61,7 +65,7 @@ impl Names<'_> {
         let one: Vec<&str> = one.tokens.iter().map(String::as_str).collect();
         let other: Vec<&str> = other.tokens.iter().map(String::as_str).collect();
         if !is_framed {
-            return is_qualified(&one, &other, &self.own) || is_given_more(&one, &other, &self.both_ways);
+            return is_qualified(&one, &other, &self.own);
         }
         let (mut there, mut back) = (BTreeMap::new(), BTreeMap::new());
         one.len() == other.len()
@@ -84,7 +88,7 @@ impl Names<'_> {
 
     fn may_be_longer(&self, one: &Read, other: &Read) -> bool {
         let is_more = one.tokens.len() < other.tokens.len();
-        is_more && (one.ends == other.ends || !self.both_ways.is_empty() || (self.known_calls.is_some() && one.outline == other.outline))
+        is_more && (one.ends == other.ends || one.outline == other.outline)
     }
 
     fn read(&self, text: &str) -> Rc<Read> {

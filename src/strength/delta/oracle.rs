@@ -6,7 +6,7 @@ mod source;
 use crate::strength::delta::oracle::source::{Call, call, cut_at, is_constant, is_value, number, unwrapped};
 use crate::strength::delta::tokens;
 
-pub(super) use given::{Known, gives_what_is_demanded};
+pub(super) use given::{Added, Known, is_given_more};
 pub(super) use source::{
     holds_part, is_literal_change, is_value_text, is_wider_all, names, normal, number_of, pure_parts, top, without_modules,
 };

@@ -11,7 +11,7 @@ use crate::strength::delta::names::Names;
 use crate::strength::delta::oracle::{Kind, Oracle, holds_part, names, normal};
 use crate::strength::delta::renames::Renames;
 use crate::strength::delta::weigh::{Weight, weigh};
-use crate::strength::delta::{Compared, Loss, grown, tokens};
+use crate::strength::delta::{Compared, Loss, flags, tokens};
 
 /// At most this many weakened conditions of one card are told.
 const MOST_TOLD: usize = 8;
@@ -182,7 +182,7 @@ impl Used {
             went: self.before.difference(&self.after).map(String::as_str).collect(),
             came: self.after.difference(&self.before).map(String::as_str).collect(),
             own: before.parameters.iter().chain(&after.parameters).map(String::as_str).chain(["self", "cls"]).collect(),
-            both_ways: grown::both_ways(after),
+            both_ways: flags::both_ways(after),
             renames: Some(renames),
             ..Names::default()
         }

@@ -40,7 +40,7 @@ fn better(one: Weight, other: Weight) -> Weight {
 
 fn same(base: &Oracle, patch: &Oracle, names: &Names<'_>) -> bool {
     let alike = |one: &str, other: &str| match base.kind {
-        Kind::Raises => names.alike_but_for_names(one, other),
+        Kind::Raises => names.alike_as_called(one, other),
         _ => names.alike(one, other),
     };
     let as_told = |b: &Oracle, p: &Oracle| {
@@ -89,7 +89,7 @@ fn raised(base: &Oracle, patch: &Oracle, names: &Names<'_>) -> Option<Weight> {
     let (subject, now) = (unlisted(&base.subject), unlisted(&patch.subject));
     // A call that lacks what it must be given raises just that.
     let is_lack = base.expected.contains("TypeError") || is_any(&base.expected);
-    let alike = if is_lack { names.alike_but_for_names(&subject, &now) } else { names.alike(&subject, &now) };
+    let alike = if is_lack { names.alike_as_called(&subject, &now) } else { names.alike(&subject, &now) };
     if base.sign != patch.sign || !alike {
         return None;
     }

@@ -27,10 +27,12 @@ fn is_same_name(one: &str, other: &str) -> bool {
     let dotted = |text: &str| text.starts_with(|c: char| c.is_alphabetic() || c == '_');
     let root = |from: &'_ str| from.split('.').next().unwrap_or_default().to_owned();
     let (was, is) = (root(from), root(now_from));
+    // What a module for older languages handed on, taken from where it is defined.
+    let is_handed_on = from.split('.').any(|part| part.trim_matches('_') == "compat") && now_from == "typing";
     name == now
         && dotted(one)
         && dotted(other)
-        && (was == is || (was.len().min(is.len()) > 3 && (was.starts_with(&is) || is.starts_with(&was))))
+        && (is_handed_on || was == is || (was.len().min(is.len()) > 3 && (was.starts_with(&is) || is.starts_with(&was))))
 }
 
 /// A text cut into dotted names, strings, and everything else character by character; space is dropped.
@@ -85,6 +87,7 @@ mod tests {
             ("cattr.Converter", "cattrs.Converter"),
             ("(pack.old.List, 'pack.old.List')", "(pack.new.List, 'pack.old.List')"),
             ("pack._make.fields(C).a", "pack.fields(C).a"),
+            ("pack._compat.List[pack.A]", "typing.List[pack.A]"),
             (".make(a=1, b=.Name)", ".helpers.make(a=1, b=..names.Name)"),
             ("f(x).y", "f(x).y"),
         ] {
@@ -100,6 +103,8 @@ mod tests {
             ("f(x).y.z", "f(x).w.z"),
             (".helpers.make()", ".helpers.fake()"),
             ("pack.make()", ".helpers.make()"),
+            ("typing.List", "pack._compat.List"),
+            ("pack._compat.List", "fakes.List"),
         ] {
             assert!(!is_same(one, other), "{one} {other}");
         }

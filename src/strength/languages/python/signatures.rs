@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ruff_python_ast::{ParameterWithDefault, StmtFunctionDef};
+use ruff_python_ast::{Expr, ParameterWithDefault, StmtFunctionDef};
 
 use crate::strength::languages::python::names::{Bound, Names, layer};
 use crate::strength::signature::{Parameter, Signature};
@@ -25,9 +25,12 @@ fn of(def: &StmtFunctionDef, skipped: usize) -> Option<Signature> {
     if !def.decorator_list.is_empty() {
         return None;
     }
-    let told = |p: &ParameterWithDefault| Parameter { name: p.name().to_string(), required: p.default.is_none() };
+    let told = |p: &ParameterWithDefault| Parameter {
+        name: p.name().to_string(),
+        required: p.default.is_none(),
+        is_flag: p.default.as_deref().is_some_and(Expr::is_boolean_literal_expr),
+    };
     let positional: Vec<Parameter> = parameters.posonlyargs.iter().chain(&parameters.args).skip(skipped).map(told).collect();
     let named: Vec<Parameter> = parameters.kwonlyargs.iter().map(told).collect();
-    // Where nothing is required there is nothing to ask.
-    positional.iter().chain(&named).any(|p| p.required).then_some(Signature { positional, named })
+    Some(Signature { positional, named, is_open: parameters.kwarg.is_some() })
 }

@@ -6,7 +6,7 @@ use crate::strength::snapshot::tests::World;
 use crate::tree::RepoPath;
 
 const HEAD: &str = "import sys, platform, pytest\nfrom collections import abc\nfrom hypothesis import given, strategies as st\nfrom shop.total import order_total, build, Cart, RATES\n";
-const PRODUCTION: &str = "RATES = [1]\ndef order_total(items, *, currency, tax=0): pass\ndef build(name, size, color=None): pass\nclass Cart:\n    def __init__(self, owner, limit, *, vip=False): pass\n";
+const PRODUCTION: &str = "RATES = [1]\ndef order_total(items, *, currency, tax=0, rounded=False): pass\ndef build(name, size, color=False): pass\nclass Cart:\n    def __init__(self, owner, limit, *, vip=False): pass\n";
 
 /// Name, the base, a change of it that loses nothing, and one that loses something.
 type Twins<'t> = (&'t str, &'t str, &'t str, &'t str);
@@ -81,6 +81,13 @@ fn an_argument_may_be_added_where_the_call_is_tried_with_all_its_values_or_canno
             &drawn(", flag=st.just(False)", "build(n, 2, color=flag)"),
         ),
     ]);
+    let known = |call: &str| drawn(", flag=st.booleans()", call);
+    twins(&[(
+        "a flag whose default is one",
+        &drawn("", "order_total([n], currency='EUR')"),
+        &known("order_total([n], currency='EUR', rounded=flag)"),
+        &known("order_total([n], currency='EUR', tax=flag)"),
+    )]);
     let rows =
         |rows: &str, call: &str| format!("@pytest.mark.parametrize('n', [1, 2])\n{rows}def test_f(n, flag=0):\n    assert {call} == 3\n");
     let flags = |values: &str| format!("@pytest.mark.parametrize('flag', {values})\n");
