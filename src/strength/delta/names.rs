@@ -59,7 +59,7 @@ impl Names<'_> {
         }
         let (one, other) = (self.read(one), self.read(other));
         let is_framed = one.frame == other.frame;
-        if !is_framed && !self.may_be_longer(&one, &other) {
+        if !is_framed && !Self::may_be_longer(&one, &other) {
             return false;
         }
         let one: Vec<&str> = one.tokens.iter().map(String::as_str).collect();
@@ -83,10 +83,10 @@ impl Names<'_> {
     /// Whether two texts may be alike at all: cheap, and true wherever they are.
     pub(super) fn may_be_alike(&self, one: &str, other: &str) -> bool {
         let (one, other) = (self.read(one), self.read(other));
-        one.frame == other.frame || self.may_be_longer(&one, &other)
+        one.frame == other.frame || Self::may_be_longer(&one, &other)
     }
 
-    fn may_be_longer(&self, one: &Read, other: &Read) -> bool {
+    fn may_be_longer(one: &Read, other: &Read) -> bool {
         let is_more = one.tokens.len() < other.tokens.len();
         is_more && (one.ends == other.ends || one.outline == other.outline)
     }
