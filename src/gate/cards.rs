@@ -131,11 +131,12 @@ fn is_type_change(change: &Change) -> bool {
 }
 
 /// Findings of the patch against its bases: one set for a commit, two for a merge.
-pub(super) fn findings(bases: &[Carded], patch: &Carded) -> Vec<Finding> {
+pub(super) fn findings(bases: &[Carded], patch: &Carded, view: &View<'_>) -> Vec<Finding> {
+    let signatures = |name: &str, path: &str| snapshot::signature(name, &RepoPath::new(path), view);
     let mut all: Vec<Finding> = Vec::new();
     for (at, base) in bases.iter().enumerate() {
         let beside: Vec<Card> = bases.iter().enumerate().filter(|(other, _)| *other != at).flat_map(|(_, b)| b.cards.clone()).collect();
-        let found = delta::compare_beside(&base.cards, &patch.cards, &beside).findings();
+        let found = delta::compare_beside(&base.cards, &patch.cards, &beside, &signatures).findings();
         let fresh: Vec<Finding> = found.into_iter().filter(|finding| !all.contains(finding)).collect();
         all.extend(fresh);
     }

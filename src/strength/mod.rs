@@ -9,5 +9,6 @@ pub mod harness;
 pub mod languages;
 pub mod production;
 pub mod record;
+pub mod signature;
 pub mod snapshot;
 pub mod waiver;

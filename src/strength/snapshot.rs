@@ -13,6 +13,7 @@ use crate::finding::PropId;
 use crate::settings::Settings;
 use crate::strength::card::Card;
 use crate::strength::languages::{Module, Unreadable};
+use crate::strength::signature::Signature;
 use crate::strength::snapshot::link::Linker;
 use crate::strength::snapshot::resolve::Resolver;
 use crate::tree::{RepoPath, TreeError};
@@ -78,6 +79,12 @@ pub fn cards(path: &RepoPath, source: &dyn Source) -> Result<Vec<Card>, Snapshot
     let mut cards: Vec<Card> = by_id.into_values().collect();
     cards.sort_by(|a, b| (a.line, &a.prop_id).cmp(&(b.line, &b.prop_id)));
     Ok(cards)
+}
+
+/// What a function must be given that a file calls by this dotted name; `None` where it is no function of production code that is read.
+pub fn signature(dotted: &str, from: &RepoPath, source: &dyn Source) -> Option<Signature> {
+    let (path, module, name) = Resolver::new(source).origin(dotted, from).ok()??;
+    module.signatures.get(&name).filter(|_| !source.is_test(&path)).cloned()
 }
 
 /// Whether the runner collects tests from a file of this name, so that it must be readable.

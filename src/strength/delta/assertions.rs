@@ -10,7 +10,7 @@ use crate::strength::cards::CardSet;
 use crate::strength::delta::claims::{self, Demand, Demands};
 use crate::strength::delta::pairing::{Pair, Sides};
 use crate::strength::delta::renames::Renames;
-use crate::strength::delta::{Compared, Loss, marks};
+use crate::strength::delta::{Compared, Loss, Signatures, marks};
 use crate::strength::effort::Mark;
 
 /// A change that gains more demands than this is not searched for lost ones: they count as lost.
@@ -24,6 +24,7 @@ const MOST_TEXT: usize = 160;
 pub(super) struct Ledger<'c> {
     pairs: &'c [Pair<'c>],
     sides: &'c Sides<'c>,
+    signatures: &'c Signatures<'c>,
     gains: Option<Demands>,
     /// The same once more, for single conditions: what pays for an assertion's text pays for its condition too.
     conditions: Option<Demands>,
@@ -32,8 +33,8 @@ pub(super) struct Ledger<'c> {
 
 impl<'c> Ledger<'c> {
     /// Nothing is computed before the first assertion is missed.
-    pub(super) fn new(pairs: &'c [Pair<'c>], sides: &'c Sides<'c>) -> Self {
-        Ledger { pairs, sides, gains: None, conditions: None, renames: OnceCell::new() }
+    pub(super) fn new(pairs: &'c [Pair<'c>], sides: &'c Sides<'c>, signatures: &'c Signatures<'c>) -> Self {
+        Ledger { pairs, sides, signatures, gains: None, conditions: None, renames: OnceCell::new() }
     }
 
     /// Fewer assertions are weaker, unless each one that is gone is demanded elsewhere by the same change. A demand found elsewhere is used up.
@@ -73,6 +74,11 @@ impl<'c> Ledger<'c> {
     /// What the change renames.
     pub(super) fn renames(&self) -> Rc<Renames> {
         Rc::clone(self.renames.get_or_init(|| Rc::new(Renames::of(self.sides.base, self.sides.patch))))
+    }
+
+    /// What the code beside the patch tells.
+    pub(super) fn signatures(&self) -> &'c Signatures<'c> {
+        self.signatures
     }
 
     /// Both sides of the change.

@@ -1,5 +1,7 @@
 //! Owns whether a test still runs and its failure still counts.
 
+use std::collections::BTreeSet;
+
 use crate::finding::Rule;
 use crate::strength::card::Card;
 use crate::strength::delta::{Loss, tokens};
@@ -19,8 +21,20 @@ fn covers(was: &Mark, now: &Mark) -> bool {
     };
     let same = |was: &str, now: &str| tokens::short_names(was) == tokens::short_names(now);
     let alike = was.when.as_deref().zip(now.when.as_deref()).is_some_and(|(was, now)| same(was, now));
-    let when = was.when.is_none() || alike || is_narrower(was.when.as_deref(), now.when.as_deref());
+    let when = was.when.is_none() || alike || is_narrower(was.when.as_deref(), now.when.as_deref()) || is_one_of(was, now);
     strength && when && (was.row.is_none() || was.row == now.row)
+}
+
+/// Whether each condition that acts now is one of several that did.
+fn is_one_of(was: &Mark, now: &Mark) -> bool {
+    let parts = |mark: &Mark| {
+        let tokens = tokens::short_names(mark.when.as_deref().unwrap_or_default()).join(" ");
+        let closed = |part: &str, [open, close]: [char; 2]| part.matches(open).count() == part.matches(close).count();
+        let whole = |part: &str| [['(', ')'], ['[', ']'], ['{', '}']].iter().all(|pair| closed(part, *pair)) && !part.contains(" if ");
+        let is_plain = tokens.split(" or ").all(|part| whole(part) && part.matches(['\'', '"']).count().is_multiple_of(2));
+        is_plain.then(|| tokens.split(" or ").map(str::to_owned).collect::<BTreeSet<String>>())
+    };
+    was.when.is_some() && now.when.is_some() && parts(was).zip(parts(now)).is_some_and(|(was, now)| now.is_subset(&was))
 }
 
 /// Whether the same version bound was moved so that it acts more seldom: `version < (3, 9)` became `version < (3, 8)`.

@@ -5,13 +5,16 @@ mod budget;
 mod claims;
 mod examples;
 mod fixtures;
+mod flags;
 mod guards;
 mod marks;
 mod pairing;
 mod patches;
+mod names;
 mod oracle;
 mod oracles;
 mod weigh;
+mod qualified;
 mod record;
 mod reducers;
 mod renames;
@@ -28,6 +31,7 @@ use crate::strength::delta::assertions::Ledger;
 use crate::strength::delta::oracles::Told;
 use crate::strength::delta::pairing::{Pair, Sides};
 use crate::strength::effort::Effort;
+use crate::strength::signature::Signature;
 
 pub use record::SCHEMA;
 
@@ -71,22 +75,30 @@ struct Compared {
 
 /// Compares the cards of the changed files.
 pub fn compare(base: &[Card], patch: &[Card]) -> Delta {
-    compare_beside(base, patch, &[])
+    compare_beside(base, patch, &[], &nothing_known)
+}
+
+/// What the code beside the patch tells: what a function must be given, by its dotted name and the path of the file that names it.
+pub type Signatures<'s> = dyn Fn(&str, &str) -> Option<Signature> + 's;
+
+/// Nothing is known of the code.
+fn nothing_known(_: &str, _: &str) -> Option<Signature> {
+    None
 }
 
 /// Compares the cards of the changed files of a merge with those of one base. What only another base has, `beside`, is neither new
 /// here nor a place to which a check of this base moved.
-pub fn compare_beside(base: &[Card], patch: &[Card], beside: &[Card]) -> Delta {
+pub fn compare_beside(base: &[Card], patch: &[Card], beside: &[Card], signatures: &Signatures<'_>) -> Delta {
     let set = |cards: &[Card]| CardSet::new(cards.iter().cloned());
     let patch = set(patch);
     let base = CardSet::new(base.iter().map(|card| fixtures::following(card, patch.get(&card.prop_id))));
-    compare_sets(&base, &patch, &set(beside))
+    compare_sets(&base, &patch, &set(beside), signatures)
 }
 
 /// Compares two card files: what was measured, and what the files state in plain fields.
 pub fn compare_files(base: &CardSet, patch: &CardSet) -> Delta {
     let (measured, held) = (base.comparable_with(patch), patch.comparable_with(base));
-    let mut delta = compare_sets(&measured, &held, &CardSet::default());
+    let mut delta = compare_sets(&measured, &held, &CardSet::default(), &nothing_known);
     for change in &mut delta.moves {
         let (Some(before), Some(after)) = (&change.base, &change.patch) else { continue };
         let (Some(said), Some(says)) = (base.stated(&before.prop_id), patch.stated(&after.prop_id)) else { continue };
@@ -97,10 +109,10 @@ pub fn compare_files(base: &CardSet, patch: &CardSet) -> Delta {
     delta
 }
 
-fn compare_sets(base: &CardSet, patch: &CardSet, beside: &CardSet) -> Delta {
+fn compare_sets(base: &CardSet, patch: &CardSet, beside: &CardSet, signatures: &Signatures<'_>) -> Delta {
     let sides = Sides { base, patch, beside };
     let pairs = pairing::pairs(&sides);
-    let mut ledger = Ledger::new(&pairs, &sides);
+    let mut ledger = Ledger::new(&pairs, &sides, signatures);
     let mut moves: Vec<Move> = pairs.iter().map(|pair| moved(pair, &mut ledger)).collect();
     shared::told_once(&mut moves);
     Delta { moves }

@@ -1,12 +1,14 @@
 //! Owns what one condition demands of what: kind, subject, expected value and slack, read from its canonical source.
 
+mod given;
 mod source;
 
-use crate::strength::delta::oracle::source::{Call, call, cut_at, is_constant, is_value, number, top, unwrapped};
+use crate::strength::delta::oracle::source::{Call, call, cut_at, is_constant, is_value, number, unwrapped};
 use crate::strength::delta::tokens;
 
+pub(super) use given::{Added, Known, is_given_more};
 pub(super) use source::{
-    holds_part, is_literal_change, is_value_text, is_wider_all, names, normal, number_of, pure_parts, without_modules,
+    holds_part, is_literal_change, is_value_text, is_wider_all, names, normal, number_of, pure_parts, top, without_modules,
 };
 
 /// How much a condition says of its subject, the weakest first.

@@ -7,10 +7,11 @@ use crate::strength::card::{Call, Card, Claim};
 use crate::strength::cards::CardSet;
 use crate::strength::delta::assertions::{Ledger, clipped};
 use crate::strength::delta::claims::{self, Demand};
+use crate::strength::delta::names::Names;
 use crate::strength::delta::oracle::{Kind, Oracle, holds_part, names, normal};
 use crate::strength::delta::renames::Renames;
-use crate::strength::delta::weigh::{Names, Weight, weigh};
-use crate::strength::delta::{Compared, Loss, guards, tokens};
+use crate::strength::delta::weigh::{Weight, weigh};
+use crate::strength::delta::{Compared, Loss, flags, guards, tokens};
 
 /// At most this many weakened conditions of one card are told.
 const MOST_TOLD: usize = 8;
@@ -47,7 +48,9 @@ pub(super) fn compare(base: &Card, patch: &Card, told: Told, ledger: &mut Ledger
     let after_all = spoken(&after, sides.patch).unwrap_or_default();
     let used = Used::of(&before, &after);
     let renames = ledger.renames();
-    let names = used.names(&before, &after, &renames);
+    let (signatures, path) = (ledger.signatures(), patch.path());
+    let known = |name: &str| signatures(name, path);
+    let names = Names { known_calls: Some(&known), ..used.names(&before, &after, &renames) };
     let (lost, gained) = unmatched(before_all, &after_all, &before, &after, &names);
     let there = There {
         fresh: gained.iter().map(|s| Oracle::read(&s.text)).collect(),
@@ -180,6 +183,7 @@ impl Used {
             went: self.before.difference(&self.after).map(String::as_str).collect(),
             came: self.after.difference(&self.before).map(String::as_str).collect(),
             own: before.parameters.iter().chain(&after.parameters).map(String::as_str).chain(["self", "cls"]).collect(),
+            both_ways: flags::both_ways(after),
             renames: Some(renames),
             ..Names::default()
         }

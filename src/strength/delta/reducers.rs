@@ -1,10 +1,11 @@
 //! Owns whether inputs still reach the assertions as they are drawn.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::finding::Rule;
 use crate::strength::card::Card;
 use crate::strength::delta::Loss;
+use crate::strength::delta::oracle::without_modules;
 use crate::strength::delta::tokens;
 
 /// A condition or reshaping that stands there more often than on the base. One whose names alone changed, one for one, is the same.
@@ -34,7 +35,9 @@ fn surplus<'c>(one: &'c Card, other: &Card) -> Vec<&'c str> {
 
 /// Whether two texts differ only in local names, one for one: no name that stayed a parameter stands for another.
 fn is_renamed(was: &str, now: &str, base: &Card, patch: &Card) -> bool {
-    let (old, new) = (tokens::compared(was), tokens::compared(now));
+    let own: BTreeSet<&str> = base.parameters.iter().chain(&patch.parameters).map(String::as_str).chain(["self", "cls"]).collect();
+    let (was, now) = (without_modules(was, &own), without_modules(now, &own));
+    let (old, new) = (tokens::compared(&was), tokens::compared(&now));
     let (mut there, mut back): (BTreeMap<&str, &str>, BTreeMap<&str, &str>) = (BTreeMap::new(), BTreeMap::new());
     let stays = |name: &str| base.parameters.iter().any(|p| p == name) && patch.parameters.iter().any(|p| p == name);
     old.len() == new.len()

@@ -18,7 +18,7 @@ const OPERATORS: [&str; 20] =
     ["**=", "//=", ">>=", "<<=", "...", "==", "!=", "<=", ">=", "->", ":=", "**", "//", "<<", ">>", "+=", "-=", "*=", "&&", "||"];
 
 fn token_len(text: &str) -> usize {
-    let word = text.find(|c: char| !is_word(c)).unwrap_or(text.len());
+    let word = text.find(|c: char| !is_part(c)).unwrap_or(text.len());
     let quoted = text[word..].starts_with(['\'', '"']) && word <= 2 && !text.starts_with(|c: char| c.is_ascii_digit());
     if quoted {
         return word + string_len(&text[word..]);
@@ -30,15 +30,20 @@ fn token_len(text: &str) -> usize {
     operator.unwrap_or_else(|| text.chars().next().map_or(text.len(), char::len_utf8))
 }
 
-fn is_word(c: char) -> bool {
+fn is_part(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
+}
+
+/// Whether a token is a name or keyword.
+pub(super) fn is_word(token: &str) -> bool {
+    token.chars().all(is_part) && !token.starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// `1.5e-3` is one token.
 fn number_len(text: &str) -> usize {
     let mut exponent = false;
     let end = text.find(|c: char| {
-        let part = is_word(c) || c == '.' || (exponent && matches!(c, '+' | '-'));
+        let part = is_part(c) || c == '.' || (exponent && matches!(c, '+' | '-'));
         exponent = matches!(c, 'e' | 'E') && !text.starts_with("0x");
         !part
     });
@@ -123,7 +128,7 @@ const EVERYWHERE: [&str; 135] = [
 
 /// Whether a token is a name whose meaning depends on the file.
 pub(super) fn is_name(token: &str) -> bool {
-    let word = token.chars().all(is_word) && !token.starts_with(|c: char| c.is_ascii_digit());
+    let word = is_word(token);
     let own = token.strip_prefix('_').is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()));
     word && !own && EVERYWHERE.binary_search(&token).is_err()
 }
@@ -155,9 +160,13 @@ pub(super) fn replace(tokens: &[&str], values: &BTreeMap<&str, &str>) -> Vec<Str
     replaced
 }
 
-/// One token, or one bracket with what is in it.
+/// One token, one dotted name, or one bracket with what is in it.
 fn is_atom(tokens: &[&str]) -> bool {
-    tokens.len() == 1 || (opens(tokens[0]) && depth_zero(tokens).count() == 1)
+    tokens.len() == 1 || (opens(tokens[0]) && depth_zero(tokens).count() == 1) || is_dotted(tokens)
+}
+
+fn is_dotted(tokens: &[&str]) -> bool {
+    tokens.len() % 2 == 1 && tokens.iter().enumerate().all(|(at, token)| if at % 2 == 1 { *token == "." } else { is_name(token) })
 }
 
 fn opens(token: &str) -> bool {
@@ -233,6 +242,7 @@ mod tests {
             ("x.y == want", "( - 1 ) . y == 0", "-1", "0"),
             ("x[0] in want", "[ 1 , 2 ] [ 0 ] in ( 1 , 2 )", "[1, 2]", "(1, 2)"),
             ("g(x, want)", "g ( ( lambda : 1 ) , 0 )", "lambda: 1", "0"),
+            ("x() == want", "shop.Cart() == 0", "shop.Cart", "0"),
         ];
         for (text, wanted, x, want) in table {
             let values = BTreeMap::from([("x", x), ("want", want)]);

@@ -1,15 +1,12 @@
 //! Owns whether one condition says at least as much as another about the same subject.
 
-use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::rc::Rc;
+use std::collections::BTreeSet;
 
+use crate::strength::delta::names::Names;
 use crate::strength::delta::oracle::{
-    Kind, Oracle, Slack, holds_part, is_literal_change, is_value_text, is_wider_all, number_of, pure_parts, without_modules,
+    Kind, Oracle, Slack, holds_part, is_literal_change, is_value_text, is_wider_all, number_of, pure_parts,
 };
-use crate::strength::delta::renames::Renames;
-use crate::strength::delta::tokens::{cut, is_free, is_name};
+use crate::strength::delta::tokens::{cut, is_name};
 
 /// What became of a condition in another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,68 +15,6 @@ pub(super) enum Weight {
     Held,
     /// The other is about the same subject and says less, or something else: why.
     Less(&'static str),
-}
-
-/// Names that only one side of a change uses: a name that went may have become one that came.
-#[derive(Default)]
-pub(super) struct Names<'n> {
-    pub(super) went: BTreeSet<&'n str>,
-    pub(super) came: BTreeSet<&'n str>,
-    /// Names that stand for no package: parameters and the instance.
-    pub(super) own: BTreeSet<&'n str>,
-    /// Names of an interface that the whole change renames.
-    pub(super) renames: Option<&'n Renames>,
-    /// Texts that were cut already.
-    pub(super) known: RefCell<HashMap<String, Rc<Read>>>,
-}
-
-/// A text cut once, and a hash that only texts share which are equal but for names.
-pub(super) struct Read {
-    tokens: Vec<String>,
-    frame: u64,
-}
-
-impl Names<'_> {
-    /// Whether two texts are equal but for names, each of which became one other.
-    pub(super) fn alike(&self, one: &str, other: &str) -> bool {
-        if one == other {
-            return true;
-        }
-        let (one, other) = (self.read(one), self.read(other));
-        if one.frame != other.frame {
-            return false;
-        }
-        let one: Vec<&str> = one.tokens.iter().map(String::as_str).collect();
-        let other: Vec<&str> = other.tokens.iter().map(String::as_str).collect();
-        let (mut there, mut back) = (BTreeMap::new(), BTreeMap::new());
-        one.len() == other.len()
-            && (0..one.len()).all(|at| {
-                let (a, b) = (one[at], other[at]);
-                let renamed =
-                    |a, b| self.went.contains(a) && self.came.contains(b) && is_name(a) && is_free(&one, at) && is_free(&other, at);
-                let part = |tokens: &[&str]| is_name(tokens[at]) && !is_free(tokens, at);
-                let moved = part(&one) && part(&other) && self.renames.is_some_and(|names| names.became(a, b));
-                a == b || ((moved || renamed(a, b)) && *there.entry(a).or_insert(b) == b && *back.entry(b).or_insert(a) == a)
-            })
-    }
-
-    /// Whether two texts may be alike at all: cheap, and true wherever they are.
-    fn may_be_alike(&self, one: &str, other: &str) -> bool {
-        one == other || self.read(one).frame == self.read(other).frame
-    }
-
-    fn read(&self, text: &str) -> Rc<Read> {
-        if let Some(known) = self.known.borrow().get(text) {
-            return Rc::clone(known);
-        }
-        let told = without_modules(text, &self.own);
-        let tokens: Vec<String> = cut(&told).into_iter().map(str::to_owned).collect();
-        let mut frame = DefaultHasher::new();
-        tokens.iter().for_each(|token| if is_name(token) { "" } else { token.as_str() }.hash(&mut frame));
-        let read = Rc::new(Read { tokens, frame: frame.finish() });
-        self.known.borrow_mut().insert(text.to_owned(), Rc::clone(&read));
-        read
-    }
 }
 
 /// What the patch's condition says of the base's; `None` when they are about different things.
@@ -104,8 +39,12 @@ fn better(one: Weight, other: Weight) -> Weight {
 }
 
 fn same(base: &Oracle, patch: &Oracle, names: &Names<'_>) -> bool {
+    let alike = |one: &str, other: &str| match base.kind {
+        Kind::Raises => names.alike_as_called(one, other),
+        _ => names.alike(one, other),
+    };
     let as_told = |b: &Oracle, p: &Oracle| {
-        b.sign == p.sign && names.alike(&format!("{} , {}", b.subject, b.expected), &format!("{} , {}", p.subject, p.expected))
+        b.sign == p.sign && alike(&format!("{} , {}", b.subject, b.expected), &format!("{} , {}", p.subject, p.expected))
     };
     base.kind == patch.kind
         && base.kind != Kind::Either
@@ -147,7 +86,11 @@ fn disjunctions(base: &Oracle, patch: &Oracle, names: &Names<'_>) -> Option<Weig
 }
 
 fn raised(base: &Oracle, patch: &Oracle, names: &Names<'_>) -> Option<Weight> {
-    if base.sign != patch.sign || !names.alike(&base.subject, &patch.subject) {
+    let (subject, now) = (unlisted(&base.subject), unlisted(&patch.subject));
+    // A call that lacks what it must be given raises just that.
+    let is_lack = base.expected.contains("TypeError") || is_any(&base.expected);
+    let alike = if is_lack { names.alike_as_called(&subject, &now) } else { names.alike(&subject, &now) };
+    if base.sign != patch.sign || !alike {
         return None;
     }
     let classes = |o: &Oracle| -> BTreeSet<String> {
@@ -165,19 +108,29 @@ fn raised(base: &Oracle, patch: &Oracle, names: &Names<'_>) -> Option<Weight> {
         (Some(_), None) => Some(Weight::Less("message not matched")),
         (Some(before), Some(after)) if inner(&after).contains(inner(&before)) || names.alike(&before, &after) => Some(Weight::Held),
         (Some(before), Some(after)) if !is_literal_change(&before, &after) => Some(Weight::Held),
-        (Some(before), Some(after)) if inner(&before).contains(inner(&after)) => Some(Weight::Less("looser pattern")),
+        (Some(before), Some(after)) if inner(&before).contains(inner(&after)) && told(&after) < told(&before) => {
+            Some(Weight::Less("looser pattern"))
+        }
         (Some(before), Some(after)) if says_as_much(&before, &after) => Some(Weight::Held),
         _ => Some(Weight::Less("another pattern")),
     }
+}
+
+fn is_any(classes: &str) -> bool {
+    cut(classes).iter().any(|class| matches!(*class, "Exception" | "BaseException"))
 }
 
 fn inner(pattern: &str) -> &str {
     pattern.trim_matches(|c| matches!(c, '\'' | '"')).trim_start_matches('^').trim_end_matches('$')
 }
 
+/// How many letters and digits of a message are told.
+fn told(text: &str) -> usize {
+    inner(text).chars().filter(|c| c.is_alphanumeric()).count()
+}
+
 /// Whether another message is told as exactly as the one before: as much of it must be there, and no choice was added.
 fn says_as_much(before: &str, after: &str) -> bool {
-    let told = |text: &str| inner(text).chars().filter(|c| c.is_alphanumeric()).count();
     let choices = |text: &str| inner(text).matches(['|', '?', '*', '[']).count();
     let is_text = |text: &str| text.trim_end_matches([' ', ',', ')']).ends_with(['\'', '"']);
     is_text(before) && is_text(after) && 2 * told(after) >= told(before) && choices(after) <= choices(before)
@@ -198,6 +151,12 @@ fn about(base: &Oracle, patch: &Oracle, names: &Names<'_>) -> Option<Weight> {
         if wider || is_listed(base, patch, names) {
             return Some(Weight::Held);
         }
+        if is_counted(base, patch, names) {
+            return Some(Weight::Held);
+        }
+        if base.sign == patch.sign && is_text_of(&base.subject, &patch.subject) {
+            return Some(value(base, patch, names));
+        }
         let whole = patch.kind == Kind::Exact && pure_parts(&base.subject).iter().any(|part| names.alike(part, &patch.subject));
         return (whole && !is_own_answer(patch)).then_some(Weight::Held);
     }
@@ -215,18 +174,41 @@ fn about(base: &Oracle, patch: &Oracle, names: &Names<'_>) -> Option<Weight> {
     })
 }
 
+/// How many there are says whether there are any.
+fn is_counted(base: &Oracle, patch: &Oracle, names: &Names<'_>) -> bool {
+    let counted = patch.subject.strip_prefix("len ( ").and_then(|text| text.strip_suffix(" )")).filter(|of| is_one(of));
+    let Some((of, count)) = counted.zip(number_of(&patch.expected)) else { return false };
+    let any = match patch.sign.as_str() {
+        "==" => Some(count > 0.0),
+        ">" if count >= 0.0 => Some(true),
+        ">=" if count >= 1.0 => Some(true),
+        _ => None,
+    };
+    base.kind == Kind::Shape && any.is_some_and(|any| base.sign == if any { "truth" } else { "false" }) && names.alike(&base.subject, of)
+}
+
+/// `str(caught)` shows at most what `str(caught.value)` does.
+fn is_text_of(base: &str, patch: &str) -> bool {
+    let caught = base.strip_prefix("str ( ").and_then(|text| text.strip_suffix(" )")).unwrap_or_default();
+    is_name(caught) && !caught.is_empty() && patch == format!("str ( {caught} . value )")
+}
+
 /// `f() == [1]` and `list(f()) == [1]` say the same of what they go through.
 fn is_listed(base: &Oracle, patch: &Oracle, names: &Names<'_>) -> bool {
     let exact = base.kind == Kind::Exact && patch.kind == Kind::Exact;
     exact
-        && names.alike(unlisted(&base.subject), unlisted(&patch.subject))
-        && names.alike(unlisted(&base.expected), unlisted(&patch.expected))
+        && names.alike(&unlisted(&base.subject), &unlisted(&patch.subject))
+        && names.alike(&unlisted(&base.expected), &unlisted(&patch.expected))
 }
 
-/// What a text makes a list or tuple of, else the text.
-fn unlisted(text: &str) -> &str {
-    let inside = ["list ( ", "tuple ( "].iter().find_map(|by| text.strip_prefix(by)?.strip_suffix(" )"));
-    inside.filter(|inside| is_one(inside)).unwrap_or(text)
+/// What a text makes a list or tuple of, or takes the length of one of, else the text.
+fn unlisted(text: &str) -> String {
+    let inside = |text: &str, by: &str| text.strip_prefix(by)?.strip_suffix(" )").filter(|inside| is_one(inside)).map(str::to_owned);
+    let list = |text: &str| inside(text, "list ( ").or_else(|| inside(text, "tuple ( "));
+    match inside(text, "len ( ") {
+        Some(of) => format!("len ( {} )", list(&of).unwrap_or(of)),
+        None => list(text).unwrap_or_else(|| text.to_owned()),
+    }
 }
 
 /// Whether no bracket closes in a text that did not open there.

@@ -64,7 +64,7 @@ fn smallest(base: &Strategy, patch: &Strategy, inside: bool, depth: u32, causes:
 type Part = (String, Strategy);
 
 fn called(name: &str, base: &[Part], patch: &[Part], inside: bool, depth: u32, causes: &mut Vec<Cause>) {
-    let of_definition = |part: &&Part| part.0 == "body" || part.0.ends_with(']');
+    let of_definition = |part: &&Part| part.0 == "body" || part.0 == Strategy::BEHIND || part.0.ends_with(']');
     let split = |parts: &[Part]| -> (Vec<Part>, Vec<Part>) { parts.iter().cloned().partition(|part| of_definition(&part)) };
     let ((made, given), (now_made, now_given)) = (split(base), split(patch));
     let is_known = !made.is_empty() && given == now_given;

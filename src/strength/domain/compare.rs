@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use num_bigint::BigInt;
 
 use crate::finding::Rule;
+use crate::strength::domain::called::call;
 use crate::strength::domain::moved::{is_same, without_modules};
 use crate::strength::domain::strategy::{Strategy, decimal, holds, short};
 use crate::strength::domain::{Argument, Domain, Origin, Table};
@@ -307,6 +308,7 @@ pub(super) fn narrowing(base: &Strategy, patch: &Strategy) -> Option<Rule> {
         return None;
     }
     match (base, patch) {
+        (Strategy::Finite(keys), _) if keys.is_empty() => None,
         (Strategy::OneOf(parts), _) => parts.iter().find_map(|part| narrowing(part, patch)),
         (_, Strategy::OneOf(parts)) => any_holds(base, parts),
         (Strategy::Integers { low, high }, Strategy::Integers { low: new_low, high: new_high }) => {
@@ -315,7 +317,7 @@ pub(super) fn narrowing(base: &Strategy, patch: &Strategy) -> Option<Rule> {
             narrowed(low_kept && high_kept)
         }
         (Strategy::Finite(keys), Strategy::Finite(kept)) => narrowed(is_kept(keys, kept)),
-        (Strategy::Opaque(was), Strategy::Opaque(now)) if is_same(was, now) => None,
+        (Strategy::Opaque(was), Strategy::Opaque(now)) | (Strategy::Value(was), Strategy::Value(now)) if is_same(was, now) => None,
         (Strategy::Finite(keys), Strategy::Integers { low, high }) => {
             let ends = (low.clone(), high.clone());
             narrowed(keys.iter().all(|key| key.parse().is_ok_and(|n: BigInt| holds(&ends, &n))))
@@ -324,8 +326,10 @@ pub(super) fn narrowing(base: &Strategy, patch: &Strategy) -> Option<Rule> {
         (Strategy::Tuples(parts), Strategy::Tuples(kept)) if parts.len() == kept.len() => each(parts, kept),
         (Strategy::Many { .. }, Strategy::Many { .. }) => many(base, patch),
         (Strategy::Floats { .. }, Strategy::Floats { .. }) => floats(base, patch),
-        (Strategy::Call { name, arguments }, Strategy::Call { name: new, arguments: kept }) if name == new => call(arguments, kept),
-        (Strategy::Mapped { of, how, by }, Strategy::Mapped { of: kept, how: new_how, by: new_by }) if how == new_how && by == new_by => {
+        (Strategy::Call { name, arguments }, Strategy::Call { name: new, arguments: kept }) if is_same(name, new) => call(arguments, kept),
+        (Strategy::Mapped { of, how, by }, Strategy::Mapped { of: kept, how: new_how, by: new_by })
+            if how == new_how && is_same(by, new_by) =>
+        {
             narrowing(of, kept)
         }
         (Strategy::Mapped { of, how, .. }, _) if how == "filter" => narrowing(of, patch),
@@ -396,7 +400,7 @@ fn floats(base: &Strategy, patch: &Strategy) -> Option<Rule> {
 /// Every further argument restricts: a new or another one admits less, one that is gone admits more.
 fn restrictions(base: &BTreeMap<String, String>, patch: &BTreeMap<String, String>) -> Option<Rule> {
     patch.iter().find_map(|(key, value)| match base.get(key) {
-        Some(old) if old == value || (key == "alphabet" && letters_kept(old, value)) => None,
+        Some(old) if is_same(old, value) || (key == "alphabet" && letters_kept(old, value)) => None,
         Some(_) if key == "alphabet" => Some(Rule::BoundNarrowed),
         Some(_) => Some(Rule::DomainUnreadable),
         None => Some(Rule::BoundNarrowed),
@@ -406,15 +410,4 @@ fn restrictions(base: &BTreeMap<String, String>, patch: &BTreeMap<String, String
 fn letters_kept(old: &str, new: &str) -> bool {
     let quoted = |text: &str| text.len() >= 2 && text.starts_with('\'') && !text.contains('\\');
     quoted(old) && quoted(new) && old[1..old.len() - 1].chars().all(|c| new[1..new.len() - 1].contains(c))
-}
-
-/// Arguments by key: equal values, strategies that hold, none gone and none new (what a new one does is unknown).
-fn call(base: &[(String, Strategy)], patch: &[(String, Strategy)]) -> Option<Rule> {
-    let now: BTreeMap<&str, &Strategy> = patch.iter().map(|(key, part)| (key.as_str(), part)).collect();
-    let mut rules = base.iter().filter_map(|(key, part)| match now.get(key.as_str()) {
-        Some(kept) => narrowing(part, kept),
-        None => Some(if key.contains("draw[") { Rule::BoundNarrowed } else { Rule::DomainUnreadable }),
-    });
-    let worst = rules.by_ref().min();
-    worst.or_else(|| (patch.len() > base.len()).then_some(Rule::DomainUnreadable))
 }

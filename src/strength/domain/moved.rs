@@ -12,22 +12,27 @@ pub(super) fn is_same(one: &str, other: &str) -> bool {
 /// A text with every dotted name told by its last part.
 pub(super) fn without_modules(text: &str) -> String {
     let last = |part: &str| match part.rsplit_once('.') {
-        Some((_, name)) if part.starts_with(|c: char| c.is_alphabetic() || c == '_') => name.to_owned(),
+        Some((_, name)) if part.starts_with(|c: char| c.is_alphabetic() || c == '_' || c == '.') && !name.is_empty() => name.to_owned(),
         _ => part.to_owned(),
     };
     parts(text).into_iter().map(last).collect()
 }
 
-/// `pack.old.Name` and `pack.new.Name`, `pack.Name` and `packs.Name`.
+/// `pack.old.Name` and `pack.new.Name`, `pack.Name` and `packs.Name`, `.Name` and `.new.Name`.
 fn is_same_name(one: &str, other: &str) -> bool {
+    if one.starts_with('.') && other.starts_with('.') {
+        return one.rsplit('.').next() == other.rsplit('.').next();
+    }
     let (Some((from, name)), Some((now_from, now))) = (one.rsplit_once('.'), other.rsplit_once('.')) else { return false };
     let dotted = |text: &str| text.starts_with(|c: char| c.is_alphabetic() || c == '_');
     let root = |from: &'_ str| from.split('.').next().unwrap_or_default().to_owned();
     let (was, is) = (root(from), root(now_from));
+    // What a module for older languages handed on, taken from where it is defined.
+    let is_handed_on = from.split('.').any(|part| part.trim_matches('_') == "compat") && now_from == "typing";
     name == now
         && dotted(one)
         && dotted(other)
-        && (was == is || (was.len().min(is.len()) > 3 && (was.starts_with(&is) || is.starts_with(&was))))
+        && (is_handed_on || was == is || (was.len().min(is.len()) > 3 && (was.starts_with(&is) || is.starts_with(&was))))
 }
 
 /// A text cut into dotted names, strings, and everything else character by character; space is dropped.
@@ -37,7 +42,9 @@ fn parts(text: &str) -> Vec<&str> {
         let is_word = |c: char| c.is_alphanumeric() || c == '_';
         let length = match first {
             '\'' | '"' => quoted(rest),
-            c if is_word(c) => rest.find(|c: char| !is_word(c) && c != '.').unwrap_or(rest.len()),
+            c if is_word(c) || (c == '.' && is_open(parts.last().copied())) => {
+                rest.find(|c: char| !is_word(c) && c != '.').unwrap_or(rest.len())
+            }
             c => c.len_utf8(),
         };
         let (part, after) = rest.split_at(length);
@@ -47,6 +54,15 @@ fn parts(text: &str) -> Vec<&str> {
         rest = after;
     }
     parts
+}
+
+/// Whether a dot here starts a name of the package that the file is in.
+fn is_open(before: Option<&str>) -> bool {
+    before.is_none_or(|before| before.ends_with(['(', '[', '{', ',', '=', ':', '*', '+', '-', '|', '&', '<', '>']) || is_word_of(before))
+}
+
+fn is_word_of(before: &str) -> bool {
+    matches!(before, "not" | "and" | "or" | "in" | "is" | "if" | "else" | "for" | "await")
 }
 
 /// Length of the string that a text starts with.
@@ -71,6 +87,9 @@ mod tests {
             ("cattr.Converter", "cattrs.Converter"),
             ("(pack.old.List, 'pack.old.List')", "(pack.new.List, 'pack.old.List')"),
             ("pack._make.fields(C).a", "pack.fields(C).a"),
+            ("pack._compat.List[pack.A]", "typing.List[pack.A]"),
+            (".make(a=1, b=.Name)", ".helpers.make(a=1, b=..names.Name)"),
+            ("f(x).y", "f(x).y"),
         ] {
             assert!(is_same(one, other), "{one} {other}");
         }
@@ -81,6 +100,11 @@ mod tests {
             ("'pack.old.List'", "'pack.new.List'"),
             ("1.5", "2.5"),
             ("f(pack.A)", "f(pack.A, 1)"),
+            ("f(x).y.z", "f(x).w.z"),
+            (".helpers.make()", ".helpers.fake()"),
+            ("pack.make()", ".helpers.make()"),
+            ("typing.List", "pack._compat.List"),
+            ("pack._compat.List", "fakes.List"),
         ] {
             assert!(!is_same(one, other), "{one} {other}");
         }

@@ -78,6 +78,12 @@ impl Strategy {
     /// Name of the call that stands for one of two strategies by a condition.
     pub const BRANCHES: &'static str = "if";
 
+    /// Key of the body of the function behind a call.
+    pub const BODY: &'static str = "body";
+
+    /// Key of what stands behind a call that is told by its text alone, besides the strategies that it leans on.
+    pub const BEHIND: &'static str = "behind";
+
     /// One of several: nested ones are flattened, finite ones united, touching intervals joined.
     pub fn one_of(parts: Vec<Strategy>) -> Strategy {
         let (mut finite, mut intervals, mut others) = (BTreeSet::new(), Vec::new(), Vec::new());
@@ -259,6 +265,7 @@ impl std::fmt::Display for Strategy {
             Strategy::Call { name, arguments } => {
                 let parts: Vec<String> = arguments
                     .iter()
+                    .filter(|(key, _)| key != Strategy::BEHIND && key != Strategy::BODY)
                     .map(
                         |(key, part)| {
                             if key.starts_with(|c: char| c.is_ascii_digit()) { part.to_string() } else { format!("{key}={part}") }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::strength::card::{Assertion, Claim};
 use crate::strength::domain::{Domain, Strategy};
 use crate::strength::effort::{Budget, Effort};
+use crate::strength::signature::Signature;
 
 /// In a text that names a file: the place of the module itself; each `/..` after it goes up once.
 pub const HERE: &str = "@file";
@@ -24,6 +25,9 @@ pub struct Module {
     pub classes: Vec<Class>,
     /// Names that other modules may ask for.
     pub names: BTreeMap<String, Name>,
+    /// What its functions and classes must be given.
+    #[serde(default)]
+    pub signatures: BTreeMap<String, Signature>,
     /// The module tells the runner to collect nothing from it.
     pub disabled: bool,
     /// What acts on each test of the module.
@@ -163,6 +167,12 @@ pub struct Row {
 }
 
 impl Cases {
+    /// The rows of one name that stands in a list of names: each row holds the value.
+    pub fn opened(&self) -> (BTreeSet<Vec<String>>, BTreeSet<String>) {
+        let value = |row: &Row| vec![if let [one] = row.cells.as_slice() { one.clone() } else { row.whole.clone() }];
+        (self.rows.iter().map(value).collect(), self.rest.clone())
+    }
+
     /// The rows for so many names, and what is not read as rows.
     pub fn spread(&self, width: usize) -> (BTreeSet<Vec<String>>, BTreeSet<String>) {
         let mut rows = BTreeSet::new();

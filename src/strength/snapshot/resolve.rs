@@ -79,6 +79,19 @@ impl<'s> Resolver<'s> {
         Ok(None)
     }
 
+    /// The module that defines what a dotted name stands for, imports of imports followed, and its name there.
+    pub(super) fn origin(&self, dotted: &str, from: &RepoPath) -> Result<Option<(RepoPath, Arc<Module>, String)>, SnapshotError> {
+        let (mut dotted, mut from) = (dotted.to_owned(), from.clone());
+        for _ in 0..CHAIN {
+            let Some((path, module, name)) = self.home(&dotted, &from)? else { return Ok(None) };
+            match module.names.get(&name) {
+                Some(Name { meaning: Meaning::Imported(next), .. }) => (dotted, from) = (next.clone(), path),
+                _ => return Ok(Some((path, module, name))),
+            }
+        }
+        Ok(None)
+    }
+
     /// What a dotted name stands for, imports of imports followed, and the file that says so.
     pub(super) fn meaning(&self, dotted: &str, from: &RepoPath) -> Result<Option<(RepoPath, Meaning)>, SnapshotError> {
         let (mut dotted, mut from) = (dotted.to_owned(), from.clone());
@@ -124,11 +137,12 @@ impl<'s> Resolver<'s> {
         for (key, part) in arguments {
             linked.push((key.clone(), self.strategy(part, from, depth)?));
         }
-        if !name.contains('.') || name.starts_with("hypothesis.") {
+        if !is_dotted(name) || name.starts_with("hypothesis.") {
             return Ok(Strategy::Call { name: name.to_owned(), arguments: linked });
         }
         let Some((path, Meaning::Strategy(Strategy::Call { name: made, arguments: inner }))) = self.meaning(name, from)? else {
-            return Ok(Strategy::Opaque(Strategy::Call { name: name.to_owned(), arguments: linked }.to_string()));
+            linked.push((Strategy::BEHIND.to_owned(), Strategy::Opaque(name.to_owned())));
+            return Ok(Strategy::Call { name: name.to_owned(), arguments: linked });
         };
         for (key, part) in inner {
             linked.push((key, self.strategy(&part, &path, depth + 1)?));

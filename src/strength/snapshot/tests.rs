@@ -4,6 +4,7 @@ mod domains;
 mod effort;
 mod files;
 mod guards;
+mod honest;
 mod ids;
 mod traps;
 

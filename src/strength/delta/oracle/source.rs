@@ -7,7 +7,7 @@ use crate::strength::delta::tokens::{cut, is_free, is_name, is_template};
 type Tokens<'t> = &'t [&'t str];
 
 /// The tokens outside every bracket, with their positions; brackets themselves count as inside, save the opening one.
-pub(super) fn top<'t>(tokens: &'t [&'t str]) -> impl Iterator<Item = (usize, &'t str)> + use<'t> {
+pub(in crate::strength::delta) fn top<'t>(tokens: &'t [&'t str]) -> impl Iterator<Item = (usize, &'t str)> + use<'t> {
     let mut depth = 0_usize;
     tokens.iter().copied().enumerate().filter(move |(_, token)| {
         let outside = depth == 0;
@@ -35,7 +35,7 @@ pub(super) fn cut_at<'t>(tokens: Tokens<'t>, word: &str) -> Vec<Tokens<'t>> {
 }
 
 /// Where the bracket that opens at `at` closes.
-fn closing(tokens: Tokens<'_>, at: usize) -> Option<usize> {
+pub(super) fn closing(tokens: Tokens<'_>, at: usize) -> Option<usize> {
     let mut depth = 0_usize;
     for (place, token) in tokens.iter().enumerate().skip(at) {
         match *token {
@@ -175,7 +175,7 @@ pub(in crate::strength::delta) fn normal(text: &str) -> String {
             at += words.len();
             continue;
         }
-        if let Some((length, word)) = respelt(rest) {
+        if let Some((length, word)) = respelt(rest).filter(|_| at == 0 || tokens[at - 1] != ".") {
             told.extend(word.map(str::to_owned));
             at += length;
             continue;
@@ -209,6 +209,11 @@ pub(in crate::strength::delta) fn without_modules(text: &str, own: &BTreeSet<&st
     let tokens = cut(text);
     let (mut told, mut at) = (Vec::with_capacity(tokens.len()), 0);
     while at < tokens.len() {
+        if let Some(last) = relative(&tokens, at) {
+            told.extend([".", tokens[last]]);
+            at = last + 1;
+            continue;
+        }
         told.push(tokens[at]);
         let mut last = at;
         let is_root = is_name(tokens[at]) && is_free(&tokens, at) && !own.contains(tokens[at]);
@@ -223,6 +228,30 @@ pub(in crate::strength::delta) fn without_modules(text: &str, own: &BTreeSet<&st
         at += 1;
     }
     told.join(" ")
+}
+
+/// Where the name of a function or class ends that starts here with the dots of the package that the file is in.
+fn relative(tokens: Tokens<'_>, at: usize) -> Option<usize> {
+    let before = at.checked_sub(1).map(|before| tokens[before]);
+    let opens = before.is_none_or(|t| is_keyword(t) || !(is_word(t) || matches!(t, ")" | "]" | "}") || t.ends_with(['\'', '"'])));
+    let dots = tokens[at..].iter().take_while(|t| **t == ".").count();
+    let mut last = at + dots;
+    if dots == 0 || !opens || !tokens.get(last).is_some_and(|t| is_word(t)) {
+        return None;
+    }
+    while tokens.get(last + 1) == Some(&".") && tokens.get(last + 2).is_some_and(|t| is_word(t)) {
+        last += 2;
+    }
+    (tokens.get(last + 1) == Some(&"(") || is_class(tokens[last])).then_some(last)
+}
+
+/// Words after which an operand follows.
+fn is_keyword(token: &str) -> bool {
+    matches!(token, "not" | "and" | "or" | "in" | "is" | "if" | "else" | "for" | "await" | "return" | "yield")
+}
+
+fn is_class(token: &str) -> bool {
+    token.trim_start_matches('_').starts_with(char::is_uppercase)
 }
 
 /// Whether both ask the same of every element, and the other goes through all elements of the first and maybe more.

@@ -96,7 +96,12 @@ fn called(call: &ExprCall, scope: &Scope<'_, '_>, found: &mut Cases) -> bool {
         return false;
     }
     match (name.as_str(), arguments) {
-        ("list" | "tuple" | "set" | "frozenset" | "sorted" | "reversed" | "iter", [one]) => add(one, scope, found),
+        ("list" | "tuple" | "set" | "frozenset" | "sorted" | "reversed" | "iter", [one]) => {
+            let inner = cases(one, scope);
+            found.rows.extend(inner.rows);
+            found.rest.extend(inner.rest);
+            true
+        }
         ("list" | "tuple" | "set" | "frozenset", []) => true,
         ("range", _) => range(arguments, scope, found),
         ("itertools.chain.from_iterable", [lists]) => comprehensions::flattened(lists, scope, found),
@@ -301,11 +306,15 @@ fn hidden(name: &Expr, whole: &Expr, scope: &Scope<'_, '_>, domain: &mut Domain)
 fn table(arguments: &Arguments, scope: &Scope<'_, '_>) -> Option<Table> {
     let names = arguments.find_argument_value("argnames", 0)?;
     let values = arguments.find_argument_value("argvalues", 1)?;
-    let names: Vec<String> = match fold(names, scope)? {
+    let names = fold(names, scope)?;
+    // A name in a list of names takes its rows apart, a name alone does not.
+    let is_list = !matches!(names, Value::Str(_));
+    let names: Vec<String> = match names {
         Value::Str(text) => text.split(',').map(|n| n.trim().to_owned()).filter(|n| !n.is_empty()).collect(),
         value => value.parts()?.iter().map(|n| if let Value::Str(n) = n { Some(n.clone()) } else { None }).collect::<Option<_>>()?,
     };
-    let (rows, rest) = cases(values, scope).spread(names.len());
+    let list = cases(values, scope);
+    let (rows, rest) = if is_list && names.len() == 1 { list.opened() } else { list.spread(names.len()) };
     Some(Table { origin: Origin::Declared, names, rows, rest })
 }
 

@@ -1,5 +1,7 @@
 //! Owns what a function's checks demand, told so that another function's can be recognised as the same.
 
+mod known;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -14,7 +16,7 @@ use crate::strength::languages::python::names::{Bound, Layer, Scope, layer};
 use crate::strength::languages::python::oracles::{self, Raising};
 use crate::strength::languages::python::reach;
 use crate::strength::languages::python::text::sha256_of;
-use crate::strength::languages::python::write::{COMPARE, LAMBDA, LOOSEST, Local, Locals, NOT, told, told_after, told_at};
+use crate::strength::languages::python::write::{COMPARE, LAMBDA, LOOSEST, Locals, NOT, told, told_after, told_at};
 
 /// Lines of set-up that a claim keeps as they are; what stands before them is told by a hash.
 const LINES: usize = 24;
@@ -38,6 +40,7 @@ pub(super) fn of<'a>(stmts: &'a [Stmt], body: &Body<'a>, tables: &[&StmtFor], ow
         assertions: body.asserts.iter().enumerate().map(|(at, a)| (a.start(), at)).collect(),
         tables: tables.iter().map(Ranged::start).collect(),
         filled: reach::filled(stmts),
+        rebound: known::rebound(stmts, own, scope.names.file),
         read: body.names.iter().copied().collect(),
         unreached: false,
         told: Told::default(),
@@ -56,6 +59,8 @@ struct Teller<'t, 's, 'a> {
     tables: FxHashSet<TextSize>,
     /// Names whose value something may change.
     filled: FxHashSet<&'a str>,
+    /// Names that are bound more than once: each stands for its last value, as far as that is certain.
+    rebound: FxHashSet<&'a str>,
     /// Names that it reads.
     read: FxHashSet<&'a str>,
     /// Whether no run gets here, or a failure here fails nothing.
@@ -92,9 +97,12 @@ impl<'a> Teller<'_, '_, 'a> {
     /// A block under a head; what stands in it is no set-up of what follows it.
     fn under(&mut self, head: Option<String>, stmts: &'a [Stmt]) {
         let before = self.setup.len();
+        let known = self.known();
+        self.settle();
         self.setup.extend(head.map(|text| Line::Told { text: clipped(text), running: None }));
         self.block(stmts);
         self.setup.truncate(before);
+        self.restore(known);
     }
 
     /// The lines that stand before here. Past the first ones a running hash takes their place.
@@ -139,11 +147,11 @@ impl<'a> Teller<'_, '_, 'a> {
             Stmt::Expr(e) => self.expression(&e.value, stmt),
             Stmt::Assign(a) => match a.targets.as_slice() {
                 [Expr::Name(name)] if self.bind(name.id.as_str(), &a.value) => {}
-                _ => self.setup.push(Line::Stmt(stmt)),
+                _ => self.bound(stmt),
             },
             Stmt::AnnAssign(a) => match (&*a.target, &a.value) {
                 (Expr::Name(name), Some(value)) if self.bind(name.id.as_str(), value) => {}
-                _ => self.setup.push(Line::Stmt(stmt)),
+                _ => self.bound(stmt),
             },
             Stmt::Pass(_) | Stmt::Import(_) | Stmt::ImportFrom(_) => {}
             Stmt::If(_)
@@ -154,13 +162,26 @@ impl<'a> Teller<'_, '_, 'a> {
             | Stmt::Match(_)
             | Stmt::FunctionDef(_)
             | Stmt::ClassDef(_) => {
+                if !matches!(stmt, Stmt::If(_) | Stmt::With(_)) {
+                    self.forget(stmt);
+                }
                 self.compound(stmt);
                 if !is_check_only(stmt) {
                     self.setup.push(Line::Whole(stmt));
                 }
+                self.forget(stmt);
             }
-            other => self.setup.push(Line::Whole(other)),
+            other => {
+                self.setup.push(Line::Whole(other));
+                self.forget(other);
+            }
         }
+    }
+
+    /// A binding that gives no name a value to stand for.
+    fn bound(&mut self, stmt: &'a Stmt) {
+        self.setup.push(Line::Stmt(stmt));
+        self.forget(stmt);
     }
 
     /// A simple statement as set-up.
@@ -211,7 +232,7 @@ impl<'a> Teller<'_, '_, 'a> {
         let hidden = layer(stmts, self.scope.names.file);
         self.spent |= self.scope.spend(self.locals.len() / 8).is_none();
         let outer = self.locals.clone();
-        self.locals.retain(|name, _| !hidden.contains_key(name));
+        self.locals.retain(|name, _| !hidden.contains_key(name) && !self.rebound.contains(name));
         self.reached(unreached, Some(head), stmts);
         self.locals = outer;
     }
@@ -253,7 +274,7 @@ impl<'a> Teller<'_, '_, 'a> {
         let raising: Vec<Raising<'a>> = raising.collect();
         for expected in &raising {
             // What is asserted after the call is not what raises.
-            let fails = expected.of.iter().any(|class| ["AssertionError", "Exception"].iter().any(|any| self.text(class).contains(any)));
+            let fails = expected.of.is_some_and(|class| reach::catches(Some(class), self.scope));
             let last = s.body.iter().rfind(|stmt| fails || !stmt.is_assert_stmt()).or(s.body.last());
             let subject = last.map(|last| self.raiser(last)).unwrap_or_default();
             self.raises(expected, &subject);
@@ -293,21 +314,6 @@ impl<'a> Teller<'_, '_, 'a> {
         }
         self.under(Some("try else".to_owned()), &s.orelse);
         self.under(None, &s.finalbody);
-    }
-
-    /// A name bound once stands for its value from here on; any other binding is set-up.
-    fn bind(&mut self, name: &'a str, value: &'a Expr) -> bool {
-        let once = matches!(self.own.get(name), Some(Bound::Once(bound)) if std::ptr::eq(*bound, value))
-            && !(oracles::is_container(value) && self.filled.contains(name));
-        if !once || self.locals.contains_key(name) {
-            return false;
-        }
-        let text = self.text(value);
-        let short = text.len() <= LINE;
-        if short {
-            self.locals.insert(name, Local::new(text, value));
-        }
-        short
     }
 
     fn assert(&mut self, assert: &'a StmtAssert) {

@@ -18,6 +18,7 @@ use crate::strength::languages::python::literal::{Value, fold};
 use crate::strength::languages::python::machine;
 use crate::strength::languages::python::names::{Bound, Names, Scope, layer};
 use crate::strength::languages::python::paths::Named;
+use crate::strength::languages::python::signatures;
 use crate::strength::languages::python::strategies::{
     as_given, given, is_composite, made_by, own_layer, returns_strategy, statements, strategy,
 };
@@ -69,6 +70,7 @@ pub(super) fn module<'a>(body: &'a [Stmt], names: &Names<'a>) -> Module {
     let profiles = profiles.named().into_iter();
     module.names.extend(profiles.map(|(name, line, budget)| (name, Name { line, meaning: Meaning::Settings(budget) })));
     exports(names, &mut module);
+    module.signatures = signatures::read(names);
     module
 }
 
@@ -389,7 +391,7 @@ fn once(value: &Expr, scope: &Scope<'_, '_>) -> Option<Meaning> {
 }
 
 /// Whether an expression is made of strategies by its look.
-fn is_strategy(expr: &Expr, scope: &Scope<'_, '_>) -> bool {
+pub(super) fn is_strategy(expr: &Expr, scope: &Scope<'_, '_>) -> bool {
     match expr {
         Expr::Call(call) => match &*call.func {
             Expr::Attribute(method) if matches!(method.attr.as_str(), "filter" | "map" | "flatmap") => is_strategy(&method.value, scope),

@@ -128,18 +128,30 @@ pub(super) fn truth(expr: &Expr, scope: &Scope<'_, '_>) -> Option<bool> {
     }
 }
 
-/// A condition; one in a string is what the string says.
+/// A condition; one in a string is what the string says, and a name of this file what it is bound to.
 fn condition(expr: &Expr, scope: &Scope<'_, '_>) -> String {
     match fold(expr, scope) {
         Some(Value::Str(text)) => text,
-        _ => canonical(expr, scope),
+        _ => match expr {
+            Expr::UnaryOp(u) if u.op == UnaryOp::Not && u.operand.is_name_expr() => negated(&u.operand, scope),
+            _ => behind(expr, scope, condition).unwrap_or_else(|| canonical(expr, scope)),
+        },
     }
+}
+
+/// The condition that a name stands for.
+fn behind(expr: &Expr, scope: &Scope<'_, '_>, told: fn(&Expr, &Scope<'_, '_>) -> String) -> Option<String> {
+    let asks = |value: &Expr| matches!(value, Expr::Compare(_) | Expr::BoolOp(_) | Expr::UnaryOp(_) | Expr::Call(_) | Expr::Name(_));
+    scope.enter(expr, |value, scope| (scope.spend(1).is_some() && asks(value)).then(|| told(value, scope))).flatten()
 }
 
 /// The opposite of a condition, spelt without `not` where that is possible.
 pub(super) fn negated(expr: &Expr, scope: &Scope<'_, '_>) -> String {
     match expr {
-        Expr::UnaryOp(u) if u.op == UnaryOp::Not => canonical(&u.operand, scope),
+        Expr::UnaryOp(u) if u.op == UnaryOp::Not => condition(&u.operand, scope),
+        Expr::Name(_) | Expr::Attribute(_) => {
+            behind(expr, scope, negated).unwrap_or_else(|| format!("not {}", canonical_at(expr, NOT, scope)))
+        }
         Expr::Compare(c) if c.ops.len() == 1 && c.comparators.len() == 1 => {
             let sign = match c.ops[0] {
                 CmpOp::Eq => "!=",

@@ -100,6 +100,12 @@ impl<'a> Names<'a> {
 
     /// One short hash over everything of this file that these names lead to; `None` when they lead to nothing here.
     pub(super) fn fingerprint(&self, names: &BTreeSet<String>) -> Option<String> {
+        self.behind(names, &|_| false).0
+    }
+
+    /// The same without what is told apart, and the names of that.
+    pub(super) fn behind(&self, names: &BTreeSet<String>, apart: &dyn Fn(&str) -> bool) -> (Option<String>, BTreeSet<&'a str>) {
+        let mut told: BTreeSet<&'a str> = BTreeSet::new();
         let mut open: Vec<&'a str> = names.iter().filter_map(|name| self.top.get_key_value(name.as_str()).map(|(name, _)| *name)).collect();
         let mut seen: BTreeSet<&'a str> = open.iter().copied().collect();
         let mut ranges: Vec<TextRange> = Vec::new();
@@ -107,10 +113,14 @@ impl<'a> Names<'a> {
             for place in self.places.get(name).into_iter().flatten() {
                 let tokens = self.file.tokens(*place);
                 if self.scope().spend(tokens.len()).is_none() {
-                    return Some(self.file.whole_sha256());
+                    return (Some(self.file.whole_sha256()), BTreeSet::new());
                 }
-                ranges.push(*place);
-                let inside = tokens.iter().filter(|t| t.kind() == TokenKind::Name);
+                if apart(name) {
+                    told.insert(name);
+                } else {
+                    ranges.push(*place);
+                }
+                let inside = tokens.iter().filter(|t| t.kind() == TokenKind::Name && !self.file.is_noise(t));
                 for (inner, _) in inside.filter_map(|t| self.top.get_key_value(self.file.of(t))) {
                     if seen.insert(inner) {
                         open.push(inner);
@@ -120,7 +130,7 @@ impl<'a> Names<'a> {
         }
         ranges.sort_unstable_by_key(Ranged::start);
         ranges.dedup();
-        (!ranges.is_empty()).then(|| self.file.sha256(&ranges, &[])[..16].to_owned())
+        ((!ranges.is_empty()).then(|| self.file.sha256(&ranges, &[])[..16].to_owned()), told)
     }
 
     /// A name that stands for a mutated one's list is the same list.

@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use num_bigint::BigInt;
 use num_traits::{FromPrimitive as _, ToPrimitive as _};
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
-use ruff_python_ast::{Arguments, Expr, ExprCall, Operator, Stmt, StmtFunctionDef};
+use ruff_python_ast::{Arguments, Expr, ExprCall, ExprGenerator, Operator, Stmt, StmtFunctionDef};
 use ruff_text_size::{Ranged, TextRange};
 
 use crate::strength::domain::{Argument, Domain, Strategy};
 use crate::strength::languages::python::cases::cases;
+use crate::strength::languages::python::leaning::leaning;
 use crate::strength::languages::python::literal::{Value, fold};
 use crate::strength::languages::python::names::{Bound, Layer, Scope, layer};
 use crate::strength::languages::python::text::File;
@@ -18,6 +19,8 @@ use crate::strength::languages::python::write::{canonical, opaque};
 const HOUSE: &str = "hypothesis.strategies.";
 /// Draws and returns of one generator that are read; a greater one is told by its text.
 const DRAWS: usize = 64;
+/// Longest body of a composite that is told as it is; a longer one is told by a hash.
+const BODY: usize = 4 << 10;
 
 /// What an expression draws from.
 pub(super) fn strategy(expr: &Expr, scope: &Scope<'_, '_>) -> Strategy {
@@ -32,7 +35,7 @@ pub(super) fn strategy(expr: &Expr, scope: &Scope<'_, '_>) -> Strategy {
             Some(strategy) => strategy,
             None => named(expr, scope),
         },
-        _ => Strategy::Opaque(opaque(expr, scope)),
+        _ => leaning(expr, scope),
     }
 }
 
@@ -46,7 +49,7 @@ fn branches(test: &str, holds: Strategy, fails: Strategy) -> Strategy {
 fn named(expr: &Expr, scope: &Scope<'_, '_>) -> Strategy {
     match scope.dotted(expr) {
         Some(name) if name.contains('.') && !name.starts_with("self.") => Strategy::Named(name),
-        _ => Strategy::Opaque(opaque(expr, scope)),
+        _ => leaning(expr, scope),
     }
 }
 
@@ -56,11 +59,14 @@ fn called(call: &ExprCall, whole: &Expr, scope: &Scope<'_, '_>) -> Strategy {
         && let [by] = &*call.arguments.args
         && call.arguments.keywords.is_empty()
     {
-        let of = Box::new(strategy(&method.value, scope));
-        return Strategy::Mapped { of, how: method.attr.to_string(), by: opaque(by, scope) };
+        let (of, how) = (strategy(&method.value, scope), method.attr.to_string());
+        return match leaning(by, scope) {
+            Strategy::Opaque(by) => Strategy::Mapped { of: Box::new(of), how, by },
+            by => Strategy::Call { name: how, arguments: vec![("of".to_owned(), of), ("by".to_owned(), by)] },
+        };
     }
-    let Some(name) = scope.dotted(&call.func) else { return Strategy::Opaque(opaque(whole, scope)) };
-    let unread = || Strategy::Opaque(opaque(whole, scope));
+    let Some(name) = scope.dotted(&call.func) else { return leaning(whole, scope) };
+    let unread = || leaning(whole, scope);
     if let Some(known) = name.strip_prefix(HOUSE) {
         return known_call(known, &call.arguments, scope).unwrap_or_else(unread);
     }
@@ -122,7 +128,11 @@ fn known_call(name: &str, given: &Arguments, scope: &Scope<'_, '_>) -> Option<St
         ("none", []) => Some(one("None".to_owned())),
         ("nothing", []) => Some(Strategy::Finite(BTreeSet::new())),
         ("just", [value]) => Some(one(canonical(value, scope))),
-        ("sampled_from", _) => sampled(given.find_argument_value("elements", 0)?, scope),
+        ("sampled_from", _) => {
+            let elements = given.find_argument_value("elements", 0)?;
+            sampled(elements, scope).or_else(|| one_from(elements, scope))
+        }
+        ("one_of", [Expr::Generator(each)]) => one_from(just_each(each, scope)?, scope),
         ("one_of", [Expr::List(l)]) => Some(Strategy::one_of(all(&l.elts))),
         ("one_of", [Expr::Tuple(t)]) => Some(Strategy::one_of(all(&t.elts))),
         ("one_of", parts) => Some(Strategy::one_of(all(parts))),
@@ -132,6 +142,28 @@ fn known_call(name: &str, given: &Arguments, scope: &Scope<'_, '_>) -> Option<St
         ("text" | "binary", _) => many(name, &[], given, scope),
         _ => Some(Strategy::Call { name: name.to_owned(), arguments: listed(given, scope)? }),
     }
+}
+
+/// One element of what is no list that can be read.
+fn one_from(elements: &Expr, scope: &Scope<'_, '_>) -> Option<Strategy> {
+    let listed = match elements {
+        Expr::Call(call) if scope.dotted(&call.func).is_some_and(|name| matches!(name.as_str(), "list" | "tuple" | "sorted")) => {
+            let [one] = &*call.arguments.args else { return None };
+            one
+        }
+        other => other,
+    };
+    let name = scope.dotted(listed).filter(|name| name.contains('.') && !name.starts_with("self."))?;
+    Some(Strategy::Call { name: "sampled_from".to_owned(), arguments: vec![("elements".to_owned(), Strategy::Opaque(name))] })
+}
+
+/// What `just(x) for x in …` goes through.
+fn just_each<'e>(each: &'e ExprGenerator, scope: &Scope<'_, '_>) -> Option<&'e Expr> {
+    let [through] = each.generators.as_slice() else { return None };
+    let (made, target) = (each.elt.as_call_expr()?, through.target.as_name_expr()?);
+    let is_just = scope.dotted(&made.func).is_some_and(|name| name == format!("{HOUSE}just")) && made.arguments.keywords.is_empty();
+    let same = matches!(&*made.arguments.args, [Expr::Name(name)] if name.id == target.id);
+    (is_just && same && through.ifs.is_empty()).then_some(&through.iter)
 }
 
 /// The values of a list, or of one of two by a condition.
@@ -235,8 +267,13 @@ pub(super) fn made_by(def: &StmtFunctionDef, home: &Scope<'_, '_>) -> Option<Str
     arguments.extend(chains.map(|(at, expr)| (format!("part[{at}]"), strategy(expr, &scope))));
     home.names.close();
     let holes: Vec<TextRange> = finder.found.iter().chain(&finder.chains).map(Ranged::range).collect();
-    let body: Vec<TextRange> = statements(&def.body).map(Stmt::range).collect();
-    arguments.push(("body".to_owned(), Strategy::Value(home.names.file.sha256(&body, &holes)[..16].to_owned())));
+    let counts = |stmt: &&Stmt| !matches!(stmt, Stmt::Import(_) | Stmt::ImportFrom(_));
+    let body: Vec<TextRange> = statements(&def.body).filter(counts).map(Stmt::range).collect();
+    let length: usize = body.iter().map(|range| range.len().to_usize()).sum();
+    let text = || body.iter().map(|range| home.names.file.plain(*range, &holes)).collect::<Vec<_>>().join(" ; ");
+    let told = (length <= BODY).then(text);
+    let told = told.unwrap_or_else(|| home.names.file.sha256(&body, &holes)[..16].to_owned());
+    arguments.push((Strategy::BODY.to_owned(), Strategy::Value(told)));
     Some(Strategy::Call { name: name.to_owned(), arguments })
 }
 
@@ -270,6 +307,27 @@ pub(super) fn returns_strategy(def: &StmtFunctionDef, home: &Scope<'_, '_>) -> b
         _ => false,
     };
     finder.found.iter().any(|e| house(e) || matches!(e, Expr::Call(c) if matches!(&*c.func, Expr::Attribute(a) if house(&a.value))))
+}
+
+/// The functions of which a function returns what they make, or chooses between it.
+pub(super) fn makers(def: &StmtFunctionDef) -> Vec<&str> {
+    let mut finder = Finder::new(None);
+    def.body.iter().for_each(|s| finder.visit_stmt(s));
+    let mut names = Vec::new();
+    for made in finder.found.iter().chain(&finder.chains) {
+        let mut at = *made;
+        names.extend(loop {
+            at = match at {
+                Expr::BinOp(choice) if choice.op == Operator::BitOr => &choice.left,
+                Expr::Call(call) => match &*call.func {
+                    Expr::Attribute(method) => &method.value,
+                    func => break func.as_name_expr().map(|name| name.id.as_str()),
+                },
+                _ => break None,
+            };
+        });
+    }
+    names
 }
 
 /// Finds `draw(X)` of a composite, or what a plain function returns.

@@ -50,6 +50,11 @@ impl<'a> File<'a> {
         self.source.get(token.range().to_std_range()).unwrap_or_default()
     }
 
+    /// Whether a token says nothing.
+    pub(super) fn is_noise(&self, token: &Token) -> bool {
+        self.noise.binary_search(&token.start()).is_ok()
+    }
+
     /// Canonical text of a range: no comments, no layout, one space between tokens, blocks in braces. Each hole is told by its number.
     pub(super) fn plain(&self, range: TextRange, holes: &[TextRange]) -> String {
         let mut out = String::new();

@@ -37,6 +37,22 @@ impl Local {
     }
 }
 
+/// The function that a lambda only hands its parameters to: `lambda a, b: f(a, b)` is `f`.
+fn passed_on<'e>(parameters: Option<&'e Parameters>, body: &'e Expr) -> Option<&'e Expr> {
+    let (parameters, call) = (parameters?, body.as_call_expr()?);
+    let is_plain = parameters.iter().all(|p| p.default().is_none() && !p.is_variadic()) && parameters.kwonlyargs.is_empty();
+    let given = &*call.arguments.args;
+    let is_same = parameters.len() == given.len()
+        && parameters.iter().zip(given).all(|(p, e)| e.as_name_expr().is_some_and(|e| e.id.as_str() == p.name().as_str()));
+    let mut root = &*call.func;
+    while let Expr::Attribute(attribute) = root {
+        root = &attribute.value;
+    }
+    let root = root.as_name_expr()?.id.as_str();
+    let is_free = !parameters.iter().any(|p| p.name().as_str() == root);
+    (is_plain && is_same && is_free && call.arguments.keywords.is_empty()).then_some(&*call.func)
+}
+
 /// Whether brackets or quotes stand around the whole of a text and nowhere else inside.
 fn is_closed(text: &str) -> bool {
     let inside = text.get(1..text.len().saturating_sub(1)).unwrap_or_default();
@@ -100,13 +116,19 @@ pub(super) fn plain(expr: &Expr, scope: &Scope<'_, '_>) -> String {
 /// The canonical source of what cannot be read as a value, with a fingerprint of the definitions of this file behind it:
 /// a change there is a change of it.
 pub(super) fn opaque(expr: &Expr, scope: &Scope<'_, '_>) -> String {
-    let mut writer = Writer::new(scope, true);
-    writer.used = Some(BTreeSet::new());
-    let (text, used) = written(expr, LOOSEST, writer);
-    match scope.names.fingerprint(&used.unwrap_or_default()) {
+    let (text, used) = opaque_with_names(expr, scope);
+    match scope.names.fingerprint(&used) {
         Some(print) => format!("{text}  # {print}"),
         None => text,
     }
+}
+
+/// The canonical source of what cannot be read as a value, and the names of this file that stand in it.
+pub(super) fn opaque_with_names(expr: &Expr, scope: &Scope<'_, '_>) -> (String, BTreeSet<String>) {
+    let mut writer = Writer::new(scope, true);
+    writer.used = Some(BTreeSet::new());
+    let (text, used) = written(expr, LOOSEST, writer);
+    (text, used.unwrap_or_default())
 }
 
 fn written<'w>(expr: &'w Expr, around: Tightness, mut writer: Writer<'w, '_, '_>) -> (String, Option<BTreeSet<String>>) {
@@ -248,6 +270,9 @@ impl<'w> Writer<'w, '_, '_> {
 
     /// Parameters are told by their place, so that their names do not matter.
     fn lambda(&mut self, parameters: Option<&'w Parameters>, body: &'w Expr) {
+        if let Some(func) = passed_on(parameters, body).filter(|_| self.resolve) {
+            return self.expr(func, ATOM);
+        }
         let outside = self.renamed.len();
         self.out.push_str("lambda");
         for (at, parameter) in parameters.into_iter().flat_map(Parameters::iter).enumerate() {
@@ -354,6 +379,12 @@ impl<'w> Writer<'w, '_, '_> {
         } else {
             self.out.push_str(name);
         }
+    }
+
+    /// Whether a name of the language itself means what it says here.
+    fn is_builtin(&self, name: &str) -> bool {
+        let hidden = self.locals.is_some_and(|locals| locals.contains_key(name)) || self.renamed.iter().any(|(old, _)| *old == name);
+        self.resolve && !hidden && self.scope.lookup(name).is_none() && &*self.scope.resolved(name) == name
     }
 
     /// Whether the name at the root of an attribute is neither renamed, nor local, nor the instance.

@@ -1,4 +1,4 @@
-//! Owns the tests of what checks newly stand under.
+//! Owns the tests of what checks newly stand under, and of what their names may not become.
 
 use crate::finding::Rule;
 use crate::strength::delta::compare;
@@ -63,4 +63,19 @@ fn conditions_that_went_changed_or_decide_nothing_hold() {
     ] {
         assert_eq!(weaker(base, patch), Vec::<String>::new(), "{base} -> {patch}");
     }
+}
+
+#[test]
+fn another_class_of_what_is_raised_is_no_new_name_of_the_old_one() {
+    let body = |class: &str| format!("with pytest.raises({class}, match='qty must be positive'):\n    f(items)");
+    for (base, patch) in [
+        ("ValueError", "Exception"),
+        ("ValueError", "KeyError"),
+        ("errors.CartError", "errors.ShopError"),
+        ("ValueError", "(ValueError, KeyError)"),
+    ] {
+        assert_eq!(weaker(&body(base), &body(patch)).len(), 1, "{base} -> {patch}");
+    }
+    assert_eq!(weaker("assert isinstance(f(items), Cart)", "assert isinstance(f(items), object)").len(), 1);
+    assert_eq!(weaker(&body("errors.CartError"), &body("errors.CartFault")), Vec::<String>::new(), "a class renamed in the whole change");
 }

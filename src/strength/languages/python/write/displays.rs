@@ -1,10 +1,16 @@
 //! Owns the spelling of what brackets or quotes hold together: displays, calls, subscripts, literals.
 
-use ruff_python_ast::{ConversionFlag, Expr, FStringPart, InterpolatedStringElement, Number};
+use ruff_python_ast::{ConversionFlag, Expr, ExprCall, ExprList, ExprTuple, FStringPart, InterpolatedStringElement, Number};
 
 use crate::strength::languages::python::literal::{self, float};
 use crate::strength::languages::python::write::Writer;
 use crate::strength::languages::python::write::order::{ATOM, LAMBDA, LOOSEST};
+
+/// A key of a dictionary, written as one or as the keyword of a call.
+enum Part<'w> {
+    Word(&'w str),
+    Expr(&'w Expr),
+}
 
 impl<'w> Writer<'w, '_, '_> {
     /// Displays, literals, calls, subscripts: what brackets or quotes hold together.
@@ -48,6 +54,7 @@ impl<'w> Writer<'w, '_, '_> {
                 parts.push(&e.value);
                 self.comprehension(['{', '}'], &parts, &e.generators);
             }
+            Expr::Call(e) if self.as_display(e) => {}
             Expr::Call(e) => {
                 self.expr(&e.func, ATOM);
                 self.arguments(&e.arguments);
@@ -68,6 +75,58 @@ impl<'w> Writer<'w, '_, '_> {
             }
             other => self.literal(other),
         }
+    }
+
+    /// Calls that are displays spelt otherwise: `dict(a=1)`, `dict([('a', 1)])`, `set([1])`, `list()`.
+    fn as_display(&mut self, call: &'w ExprCall) -> bool {
+        let Expr::Name(name) = &*call.func else { return false };
+        let name = name.id.as_str();
+        if !matches!(name, "dict" | "set" | "list" | "tuple") || !self.is_builtin(name) {
+            return false;
+        }
+        let keywords = &call.arguments.keywords;
+        match (name, &*call.arguments.args) {
+            ("dict", []) if keywords.iter().all(|k| k.arg.is_some()) => {
+                let pairs = keywords.iter().filter_map(|k| Some((Part::Word(k.arg.as_ref()?.as_str()), &k.value)));
+                self.pairs(&pairs.collect::<Vec<_>>());
+            }
+            ("dict", [Expr::List(ExprList { elts, .. }) | Expr::Tuple(ExprTuple { elts, .. })]) if keywords.is_empty() => {
+                let pair = |e: &'w Expr| match e {
+                    Expr::Tuple(ExprTuple { elts, .. }) | Expr::List(ExprList { elts, .. }) => match elts.as_slice() {
+                        [key, value] if !key.is_starred_expr() && !value.is_starred_expr() => Some((Part::Expr(key), value)),
+                        _ => None,
+                    },
+                    _ => None,
+                };
+                let Some(pairs) = elts.iter().map(pair).collect::<Option<Vec<_>>>() else { return false };
+                self.pairs(&pairs);
+            }
+            ("set", [Expr::List(ExprList { elts, .. }) | Expr::Tuple(ExprTuple { elts, .. })])
+                if keywords.is_empty() && !elts.is_empty() =>
+            {
+                self.out.push('{');
+                self.joined(elts, ", ", LAMBDA);
+                self.out.push('}');
+            }
+            ("list", []) if keywords.is_empty() => self.out.push_str("[]"),
+            ("tuple", []) if keywords.is_empty() => self.out.push_str("()"),
+            _ => return false,
+        }
+        true
+    }
+
+    fn pairs(&mut self, pairs: &[(Part<'w>, &'w Expr)]) {
+        self.out.push('{');
+        for (at, (key, value)) in pairs.iter().enumerate() {
+            self.out.push_str(if at > 0 { ", " } else { "" });
+            match key {
+                Part::Word(word) => literal::quoted(word, &mut self.out),
+                Part::Expr(key) => self.expr(key, LAMBDA),
+            }
+            self.out.push_str(": ");
+            self.expr(value, LAMBDA);
+        }
+        self.out.push('}');
     }
 
     fn literal(&mut self, expr: &'w Expr) {

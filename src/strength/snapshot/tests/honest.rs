@@ -1,0 +1,266 @@
+//! Owns the tests of changes that lose nothing: each stands beside a twin that looks like it and does lose something.
+
+use crate::strength::delta::compare_beside;
+use crate::strength::snapshot::signature;
+use crate::strength::snapshot::tests::World;
+use crate::tree::RepoPath;
+
+const HEAD: &str = "import sys, platform, pytest\nfrom collections import abc\nfrom hypothesis import given, strategies as st\nfrom shop.total import order_total, build, Cart, RATES\n";
+const PRODUCTION: &str = "RATES = [1]\ndef order_total(items, *, currency, tax=0, rounded=False): pass\ndef build(name, size, color=False): pass\nclass Cart:\n    def __init__(self, owner, limit, *, vip=False): pass\n";
+
+/// Name, the base, a change of it that loses nothing, and one that loses something.
+type Twins<'t> = (&'t str, &'t str, &'t str, &'t str);
+
+/// What going from one text of the file to another loses.
+fn lost(base: &str, patch: &str) -> Vec<String> {
+    let world = |text: &str| World::new(&[("tests/test_a.py", &format!("{HEAD}{text}")), ("src/shop/total.py", PRODUCTION)]);
+    let (base, patch) = (world(base), world(patch));
+    let known = |name: &str, path: &str| signature(name, &RepoPath::new(path), &patch);
+    let delta = compare_beside(&base.cards("tests/test_a.py"), &patch.cards("tests/test_a.py"), &[], &known);
+    delta.moves.into_iter().flat_map(|change| change.losses).map(|loss| loss.says).collect()
+}
+
+fn twins(table: &[Twins<'_>]) {
+    for (name, base, honest, weaker) in table {
+        assert_eq!(lost(base, honest), [""; 0], "{name}");
+        assert_ne!(lost(base, weaker), [""; 0], "the weaker twin of {name}");
+    }
+}
+
+#[test]
+fn a_name_stands_for_what_it_was_bound_to_last() {
+    twins(&[
+        (
+            "a name that is bound again later",
+            "def test_f():\n    got = build(1, 2)\n    assert got == 3\n",
+            "def test_f():\n    got = build(1, 2)\n    assert got == 3\n    got = build(2, 2)\n    assert got == 4\n",
+            "def test_f():\n    got = 3\n    assert got == 3\n    got = build(2, 2)\n    assert got == 4\n",
+        ),
+        (
+            "a value made of the one before",
+            "def test_f():\n    got = build(1, 2)\n    assert got.strip() == 'a'\n",
+            "def test_f():\n    got = build(1, 2)\n    got = got.strip()\n    assert got == 'a'\n",
+            "def test_f():\n    got = build(1, 2)\n    got = 'a'\n    assert got == 'a'\n",
+        ),
+        (
+            "a value of a branch",
+            "def test_f(a):\n    got = build(1, 2)\n    assert got == 3\n",
+            "def test_f(a):\n    got = build(1, 2)\n    assert got == 3\n    if a:\n        got = build(2, 2)\n        assert got == 4\n",
+            "def test_f(a):\n    got = build(1, 2)\n    if a:\n        got = 3\n    assert got == 3\n",
+        ),
+        (
+            "a value of a loop",
+            "def test_f(a):\n    got = build(1, 2)\n    assert got == 3\n",
+            "def test_f(a):\n    got = build(1, 2)\n    assert got == 3\n    for n in a:\n        got = build(n, 2)\n",
+            "def test_f(a):\n    got = build(1, 2)\n    for n in a:\n        got = 3\n        break\n    assert got == 3\n",
+        ),
+        (
+            "what is counted up",
+            "def test_f():\n    got = build(1, 2)\n    assert got == 3\n",
+            "def test_f():\n    got = build(1, 2)\n    assert got == 3\n    got += 1\n    assert got == 4\n",
+            "def test_f():\n    got = build(1, 2)\n    got -= got - 3\n    assert got == 3\n",
+        ),
+    ]);
+}
+
+#[test]
+fn an_argument_may_be_added_where_the_call_is_tried_with_all_its_values_or_cannot_be_made_without() {
+    let drawn = |flag: &str, call: &str| format!("@given(n=st.integers(0, 9){flag})\ndef test_f(n, flag=0):\n    assert {call} == 3\n");
+    let base = drawn("", "build(n, 2)");
+    twins(&[
+        (
+            "a flag",
+            &base,
+            &drawn(", flag=st.booleans()", "build(n, 2, color=flag)"),
+            &drawn(", flag=st.booleans()", "build(n, 2, color=False)"),
+        ),
+        (
+            "a flag of half a domain",
+            &base,
+            &drawn(", flag=st.sampled_from([True, False])", "build(n, 2, color=flag)"),
+            &drawn(", flag=st.just(False)", "build(n, 2, color=flag)"),
+        ),
+    ]);
+    let known = |call: &str| drawn(", flag=st.booleans()", call);
+    twins(&[(
+        "a flag whose default is one",
+        &drawn("", "order_total([n], currency='EUR')"),
+        &known("order_total([n], currency='EUR', rounded=flag)"),
+        &known("order_total([n], currency='EUR', tax=flag)"),
+    )]);
+    let rows =
+        |rows: &str, call: &str| format!("@pytest.mark.parametrize('n', [1, 2])\n{rows}def test_f(n, flag=0):\n    assert {call} == 3\n");
+    let flags = |values: &str| format!("@pytest.mark.parametrize('flag', {values})\n");
+    twins(&[(
+        "a flag in a table",
+        &rows("", "build(n, 2)"),
+        &rows(&flags("[True, False]"), "build(n, 2, color=flag)"),
+        &rows(&flags("[False]"), "build(n, 2, color=flag)"),
+    )]);
+    let checked = |call: &str| format!("def test_f():\n    assert {call} == 3\n");
+    twins(&[
+        ("by place", &checked("build('a')"), &checked("build('a', 2)"), &checked("build('a', 2, 'red')")),
+        ("by name", &checked("order_total([1])"), &checked("order_total([1], currency='EUR')"), &checked("order_total([1], tax=5)")),
+        (
+            "of a class, inside another call",
+            &checked("len(Cart('me'))"),
+            &checked("len(Cart('me', 5))"),
+            &checked("len(Cart('me', vip=True))"),
+        ),
+        ("another value too", &checked("build('a')"), &checked("build('a', 2)"), &checked("build('b', 2)")),
+    ]);
+    let raised = |call: &str| format!("def test_f():\n    with pytest.raises(TypeError):\n        {call}\n");
+    assert_ne!(lost(&raised("build('a')"), &raised("build('a', 2)")), [""; 0], "what lacks an argument raises just that");
+}
+
+#[test]
+fn a_row_of_one_name_in_a_list_of_names_holds_the_value() {
+    let table = |rows: &str| format!("@pytest.mark.parametrize({rows})\ndef test_f(a):\n    assert a\n");
+    twins(&[
+        ("taken out of tuples", &table("['a'], [('x',), (b'y',)]"), &table("'a', ['x', b'y']"), &table("'a', ['x', 'y']")),
+        ("a parameter", &table("['a'], [pytest.param('x')]"), &table("'a', ['x']"), &table("'a', [('x',)]")),
+        ("sorted", &table("'a', RATES"), &table("'a', sorted(RATES)"), &table("'a', sorted(RATES)[1:]")),
+        ("a lambda that passes on", &table("'a', [lambda v: build(v)]"), &table("'a', [build]"), &table("'a', [lambda v: build(1)]")),
+        (
+            "a dictionary spelt as a call",
+            &table("'a', [dict(x=1, y=(2,))]"),
+            &table("'a', [{'x': 1, 'y': (2,)}]"),
+            &table("'a', [{'x': 1}]"),
+        ),
+        ("a set spelt as a call", &table("'a', [build(set([1, 2]))]"), &table("'a', [build({1, 2})]"), &table("'a', [build({1})]")),
+    ]);
+}
+
+#[test]
+fn what_follows_the_call_inside_raises_is_not_what_raises() {
+    let block =
+        |body: &str| format!("class GroupException(Exception): pass\ndef test_f():\n    with pytest.raises(GroupException) as e:\n{body}");
+    twins(&[
+        (
+            "checks that are not reached",
+            &block("        build(1, 2)\n        assert e\n"),
+            &block("        build(1, 2)\n    assert e\n"),
+            &block("        build(1, 3)\n    assert e\n"),
+        ),
+        ("a list of it", &block("        build(1, 2)\n"), &block("        list(build(1, 2))\n"), &block("        list(build(1))\n")),
+    ]);
+}
+
+#[test]
+fn a_condition_of_a_mark_is_told_by_what_its_name_stands_for() {
+    let marked = |head: &str, when: &str| format!("{head}@pytest.mark.skipif({when}, reason='x')\ndef test_f():\n    assert build(1, 2)\n");
+    let old = "platform.python_implementation() == 'PyPy'";
+    twins(&[
+        (
+            "a constant",
+            &marked("", old),
+            &marked(&format!("OLD = {old}\n"), "OLD"),
+            &marked(&format!("OLD = {old} or sys.platform == 'x'\n"), "OLD"),
+        ),
+        (
+            "one condition of two",
+            &marked(&format!("OLD = {old} or sys.platform == 'x'\n"), "OLD"),
+            &marked(&format!("OLD = {old}\n"), "OLD"),
+            &marked("OLD = sys.platform == 'y'\n", "OLD"),
+        ),
+        ("turned round", &marked("", "not is_new()"), &marked("NEW = is_new()\n", "not NEW"), &marked("NEW = is_new()\n", "NEW")),
+    ]);
+}
+
+#[test]
+fn names_that_only_moved_are_the_same_names() {
+    let file = |import: &str, check: &str| format!("{import}\ndef test_f():\n    assert {check}\n");
+    twins(&[
+        (
+            "two imports of one name",
+            &file("from typing import Set\nfrom collections.abc import Set", "isinstance(build(1, 2), Set)"),
+            &file("from collections.abc import Set", "isinstance(build(1, 2), Set)"),
+            &file("from collections.abc import Sized", "isinstance(build(1, 2), Sized)"),
+        ),
+        (
+            "a helper in a module of its own",
+            &file("from . import order", "order(1) == build(1, 2)"),
+            &file("from .helpers import order", "order(1) == build(1, 2)"),
+            &file("from .helpers import order_total", "order_total(1) == build(1, 2)"),
+        ),
+        (
+            "a package of nearly the same name",
+            &file("import wares, waress", "wares.make(1) == 2 and waress.two() == 3"),
+            &file("import waress", "waress.make(1) == 2 and waress.two() == 3"),
+            &file("import waress", "waress.made(1) == 2 and waress.two() == 3"),
+        ),
+        (
+            "a keyword of one function",
+            &file("", "build(1, hash=True) == 2 and other(hash=1) == 3"),
+            &file("", "build(1, unsafe_hash=True) == 2 and other(hash=1) == 3"),
+            &file("", "build(1, quick=True) == 2 and other(hash=1) == 3"),
+        ),
+    ]);
+    let local = "def order_total(items):\n    return 30\n";
+    let check = "def test_f():\n    assert order_total([1], currency='EUR') == 30\n";
+    assert_ne!(lost(check, &format!("{local}{check}")), [""; 0], "a name of the file in the place of an import");
+}
+
+#[test]
+fn a_generator_is_compared_by_what_it_leans_on() {
+    let file = |low: &str, helper: &str| {
+        format!(
+            "def part(n):\n    return st.integers(0, {low})\ndef many():\n    return part(1) | part(2)\ndef grow(base):\n    {helper}\n    \
+             return [base, many()]\nNESTED = st.recursive(st.none(), grow)\n@given(NESTED)\ndef test_f(a):\n    assert a\n"
+        )
+    };
+    twins(&[("what stands behind it", &file("9", "pass"), &file("10", "pass"), &file("8", "pass"))]);
+    assert_ne!(lost(&file("9", "pass"), &file("10", "base = 1")), [""; 0], "its own body");
+    let choice = |parts: &str| format!("@given({parts})\ndef test_f(a):\n    assert a\n");
+    twins(&[(
+        "one of all",
+        &choice("st.sampled_from(list(abc.Kinds))"),
+        &choice("st.one_of(st.just(k) for k in abc.Kinds)"),
+        &choice("st.one_of(st.just(k) for k in abc.Kinds if k)"),
+    )]);
+}
+
+#[test]
+fn a_composite_may_draw_more_and_pass_it_on() {
+    let made = |body: &str| format!("@st.composite\ndef orders(draw, flag=False):\n{body}@given(orders())\ndef test_f(a):\n    assert a\n");
+    let base = made("    n = draw(st.integers(0, 9))\n    return Order(n, draw(st.text()))\n");
+    twins(&[
+        (
+            "one more field",
+            &base,
+            &made("    n = draw(st.integers(0, 9))\n    return Order(n, draw(st.text()), draw(st.booleans()))\n"),
+            &made("    n = draw(st.integers(0, 9))\n    return Order(n, draw(st.text()), False)\n"),
+        ),
+        (
+            "under a condition",
+            &base,
+            &made(
+                "    n = draw(st.integers(0, 9))\n    vip = draw(st.booleans()) if flag else None\n    return Order(n, draw(st.text()), vip=vip)\n",
+            ),
+            &made("    n = draw(st.integers(0, 9))\n    n = draw(st.booleans()) if flag else None\n    return Order(n, draw(st.text()))\n"),
+        ),
+        (
+            "what it drew is narrower",
+            &base,
+            &made("    n = draw(st.integers(0, 10))\n    return Order(n, draw(st.text()), draw(st.booleans()))\n"),
+            &made("    n = draw(st.integers(0, 8))\n    return Order(n, draw(st.text()), draw(st.booleans()))\n"),
+        ),
+        (
+            "one value alone",
+            &base,
+            &made("    n = draw(st.integers(0, 9))\n    return Order(n, draw(st.text()), draw(st.sampled_from([1, 2])))\n"),
+            &made("    n = draw(st.integers(0, 9))\n    return Order(n, draw(st.text()), draw(st.just(1)))\n"),
+        ),
+    ]);
+    let inner = |defs: &str, back: &str| {
+        format!(
+            "def grow(base):\n    def one(x):\n        return [x]\n{defs}    return st.one_of(base.map(one){back})\n@given(grow(st.integers()))\ndef test_f(a):\n    assert a\n"
+        )
+    };
+    twins(&[(
+        "another way to make it",
+        &inner("", ""),
+        &inner("    def two(x):\n        return [x, x]\n", ", base.map(two)"),
+        &inner("    def one(x):\n        return [0]\n", ""),
+    )]);
+}
