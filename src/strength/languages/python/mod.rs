@@ -19,6 +19,7 @@ mod noise;
 mod patches;
 mod paths;
 mod reducers;
+mod replaced;
 pub(super) mod sensing;
 mod oracles;
 mod reach;
