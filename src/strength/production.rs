@@ -136,7 +136,10 @@ mod tests {
             ("import os\nT = os.path.exists('tests/test_total.py')\n", "a file of the tests"),
             ("from pathlib import Path\nT = Path('tests/__snapshots__/a.snap').read_text()\n", "a file of the tests"),
             ("import traceback\ndef f():\n    return 'tests/' in ''.join(traceback.format_stack())\n", "in the call stack"),
-            ("import sys\ndef f():\n    return 'unittest.case' in [g.f_globals for g in sys._current_frames().values()]\n", "in the call stack"),
+            (
+                "import sys\ndef f():\n    return 'unittest.case' in [g.f_globals for g in sys._current_frames().values()]\n",
+                "in the call stack",
+            ),
             ("import sys\nT = sys.modules['__main__'].__file__.endswith('pytest/__main__.py')\n", "looks for pytest/__main__.py"),
             ("from importlib.util import find_spec\nT = find_spec('pytest')\n", "asks whether pytest is installed"),
             ("try:\n    import pytest\n    T = True\nexcept ImportError:\n    T = False\n", "whether pytest can be imported"),

@@ -64,11 +64,16 @@ fn shell_of(document: &Document, scalar: &Scalar) -> Shell {
 /// Jobs of a workflow that never run: by their condition, or by a job that they need.
 fn idle_jobs(document: &Document) -> BTreeSet<String> {
     let is_jobs = |outer: usize| document.maps.get(outer).is_some_and(|map| map.label == "jobs" && map.outer == Some(0));
-    let jobs: Vec<usize> =
-        (0..document.maps.len()).filter(|at| document.maps.get(*at).and_then(|map| map.outer).is_some_and(is_jobs)).take(MOST_JOBS).collect();
+    let jobs: Vec<usize> = (0..document.maps.len())
+        .filter(|at| document.maps.get(*at).and_then(|map| map.outer).is_some_and(is_jobs))
+        .take(MOST_JOBS)
+        .collect();
     let label = |at: usize| document.maps.get(at).map(|map| map.label.clone()).unwrap_or_default();
-    let mut idle: BTreeSet<String> =
-        jobs.iter().filter(|job| document.own(**job).any(|(key, value, _)| key == "if" && reason(key, value).is_some())).map(|job| label(*job)).collect();
+    let mut idle: BTreeSet<String> = jobs
+        .iter()
+        .filter(|job| document.own(**job).any(|(key, value, _)| key == "if" && reason(key, value).is_some()))
+        .map(|job| label(*job))
+        .collect();
     for _ in 0..8 {
         let more: Vec<String> = jobs.iter().filter(|job| waits(document, **job, &idle).is_some()).map(|job| label(*job)).collect();
         let before = idle.len();
@@ -82,7 +87,9 @@ fn idle_jobs(document: &Document) -> BTreeSet<String> {
 
 /// The job that never runs, of those that one needs; `always()` runs it all the same.
 fn waits(document: &Document, job: usize, idle: &BTreeSet<String>) -> Option<String> {
-    if idle.is_empty() || document.own(job).any(|(key, value, _)| key == "if" && (value.contains("always()") || value.contains("!cancelled()"))) {
+    if idle.is_empty()
+        || document.own(job).any(|(key, value, _)| key == "if" && (value.contains("always()") || value.contains("!cancelled()")))
+    {
         return None;
     }
     let needs = document.scalars.iter().filter(|scalar| scalar.map == job && scalar.key == "needs").flat_map(|scalar| &scalar.lines);
@@ -95,7 +102,9 @@ fn hidden(document: &Document, scalar: &Scalar) -> Option<String> {
     let job = *chain.iter().rev().nth(1)?;
     let label = document.maps.get(job).map(|map| map.label.as_str()).filter(|label| label.starts_with('.'));
     let extends = |name: &str| {
-        document.scalars.iter().any(|s| matches!(s.key.as_str(), "extends" | "<<" | "script") && s.lines.iter().any(|(_, l)| l.contains(name) || l.contains('*')))
+        document.scalars.iter().any(|s| {
+            matches!(s.key.as_str(), "extends" | "<<" | "script") && s.lines.iter().any(|(_, l)| l.contains(name) || l.contains('*'))
+        })
     };
     if let Some(name) = label.filter(|name| !extends(name)) {
         return Some(format!("the job {name} is hidden by its dot"));
@@ -107,7 +116,8 @@ fn hidden(document: &Document, scalar: &Scalar) -> Option<String> {
     if !rules.is_empty() && rules.iter().all(never) {
         return Some("rules: never".to_owned());
     }
-    let only: Vec<String> = document.scalars.iter().filter(|s| s.map == job && s.key == "only").flat_map(|s| &s.lines).flat_map(|(_, l)| listed(l)).collect();
+    let only: Vec<String> =
+        document.scalars.iter().filter(|s| s.map == job && s.key == "only").flat_map(|s| &s.lines).flat_map(|(_, l)| listed(l)).collect();
     let rare = |word: &String| matches!(word.as_str(), "schedules" | "tags" | "web" | "triggers" | "api" | "pipelines" | "chat");
     (!only.is_empty() && only.iter().all(rare)).then(|| format!("only: {}", only.join(", ")))
 }

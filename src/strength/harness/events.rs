@@ -29,7 +29,8 @@ impl Starts {
     /// Reads a workflow.
     pub(super) fn read(text: &str) -> Self {
         let document = Document::read(text);
-        let mut words: Vec<&str> = document.scalars.iter().filter(|s| s.key == "on").flat_map(|s| &s.lines).map(|(_, l)| l.as_str()).collect();
+        let mut words: Vec<&str> =
+            document.scalars.iter().filter(|s| s.key == "on").flat_map(|s| &s.lines).map(|(_, l)| l.as_str()).collect();
         let under: Vec<usize> = (0..document.maps.len())
             .filter(|at| document.maps.get(*at).is_some_and(|map| map.label == "on" && map.outer == Some(0)))
             .collect();
@@ -57,20 +58,23 @@ impl Starts {
             return Some(format!("no change of code starts it any more (on: {})", names()));
         }
         (usual(base) && !usual(self)).then(|| {
-            let shown = self.events.iter().find(|(_, filter)| !filter.takes_usual()).map(|(event, filter)| format!("{event}: {}", filter.shown()));
+            let shown =
+                self.events.iter().find(|(_, filter)| !filter.takes_usual()).map(|(event, filter)| format!("{event}: {}", filter.shown()));
             format!("no usual change of code starts it any more ({})", shown.unwrap_or_default())
         })
     }
 
     /// Whether none of some paths starts it any more, though one did.
     pub(super) fn leaves_out(&self, base: &Starts, paths: &[String]) -> bool {
-        let any = |starts: &Starts| paths.iter().any(|path| starts.events.values().any(|filter| filter.takes_usual() && filter.takes(path)));
+        let any =
+            |starts: &Starts| paths.iter().any(|path| starts.events.values().any(|filter| filter.takes_usual() && filter.takes(path)));
         !paths.is_empty() && any(base) && !any(self)
     }
 }
 
 fn filter(document: &Document, under: &[usize], event: &str) -> Filter {
-    let own = |at: usize| document.maps.get(at).is_some_and(|map| map.label == event && map.outer.is_some_and(|outer| under.contains(&outer)));
+    let own =
+        |at: usize| document.maps.get(at).is_some_and(|map| map.label == event && map.outer.is_some_and(|outer| under.contains(&outer)));
     let mut filter = Filter::default();
     for scalar in document.scalars.iter().filter(|scalar| own(scalar.map)) {
         let values = filter.keys.entry(scalar.key.clone()).or_default();
@@ -91,7 +95,8 @@ impl Filter {
 
     /// Whether an ordinary change gets past the filters of branches and activities.
     fn takes_usual(&self) -> bool {
-        let usual = |name: &str| name.contains(['*', '$', '{']) || USUAL.iter().any(|usual| name.split(['/', '-']).any(|part| part == *usual));
+        let usual =
+            |name: &str| name.contains(['*', '$', '{']) || USUAL.iter().any(|usual| name.split(['/', '-']).any(|part| part == *usual));
         let branch = !self.has("branches") || self.list("branches").any(|name| !name.starts_with('!') && usual(name));
         let everything = |name: &str| matches!(name, "*" | "**" | "**/**");
         let ignored = self.list("branches-ignore").any(|name| everything(name) || USUAL[..2].contains(&name));

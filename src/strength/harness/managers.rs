@@ -99,9 +99,7 @@ fn of_lines(text: &str) -> Vec<(u32, String)> {
 fn overridden(path: &RepoPath, was: &str, is: &str) -> Vec<Loss> {
     let off = |text: &str| -> Vec<(u32, String)> {
         let document = Document::read(text);
-        let of_gate = |map: usize| {
-            document.around(map).filter_map(|map| document.maps.get(map)).any(|map| map.label.contains("seedgate"))
-        };
+        let of_gate = |map: usize| document.around(map).filter_map(|map| document.maps.get(map)).any(|map| map.label.contains("seedgate"));
         let hook = |map: usize| document.maps.get(map).is_some_and(|map| matches!(map.label.as_str(), "pre-commit" | "pre-push"));
         let maps = (0..document.maps.len()).take(MOST_MAPS);
         let turned = maps.filter(|map| of_gate(*map) || hook(*map)).flat_map(|map| {

@@ -74,8 +74,7 @@ const VALUED: [&str; 38] = [
 /// Options whose value names one part of the tests; a variable there is a matrix that runs all of them.
 const PARTS: [&str; 4] = ["--group", "--shard-id", "--shard", "--test-group"];
 /// Profiles of Hypothesis that are known to try as much or more than the default.
-const KNOWN_PROFILES: [&str; 10] =
-    ["", "default", "ci", "nightly", "weekly", "thorough", "full", "deep", "exhaustive", "release"];
+const KNOWN_PROFILES: [&str; 10] = ["", "default", "ci", "nightly", "weekly", "thorough", "full", "deep", "exhaustive", "release"];
 const DROPS: [&str; 26] = [
     "--version",
     "-V",
@@ -229,7 +228,8 @@ impl Options {
     fn loosened(&self, base: &Options) -> impl Iterator<Item = String> {
         let fresh = self.overrides.iter().filter(|one| !base.overrides.contains(one));
         let strict = |key: &str| matches!(key, "xfail_strict" | "strict_xfail" | "strict" | "strict_markers" | "strict_config");
-        let off = fresh.filter(move |(key, value)| strict(key) && matches!(value.to_ascii_lowercase().as_str(), "false" | "0" | "no" | "off"));
+        let off =
+            fresh.filter(move |(key, value)| strict(key) && matches!(value.to_ascii_lowercase().as_str(), "false" | "0" | "no" | "off"));
         off.map(|(key, value)| format!("-o {key}={value} is less strict"))
     }
 

@@ -92,7 +92,8 @@ pub(super) fn narrowed(was: &Options, is: &Options, tests: &[String]) -> Option<
     let (was, is) = (section(was), section(is));
     let names = names(&was, &is).into_iter().next().map(|(_, says)| format!("-o {says}"));
     let (before, after) = (Selection::of(&was), Selection::of(&is));
-    names.or_else(|| tests.iter().find(|path| before.collects(path) && !after.collects(path)).map(|path| format!("-o: does not run {path}")))
+    names
+        .or_else(|| tests.iter().find(|path| before.collects(path) && !after.collects(path)).map(|path| format!("-o: does not run {path}")))
 }
 
 /// Functions and classes that are not taken for tests any more.
@@ -298,12 +299,7 @@ impl Selection {
             true => list("testpaths", &[]).iter().map(|path| root(path)).collect(),
             false => options.roots.clone(),
         };
-        Selection {
-            roots: named,
-            files: list("python_files", &DEFAULT_FILES),
-            hidden: list("norecursedirs", &DEFAULT_HIDDEN),
-            options,
-        }
+        Selection { roots: named, files: list("python_files", &DEFAULT_FILES), hidden: list("norecursedirs", &DEFAULT_HIDDEN), options }
     }
 
     /// Whether a file (by its path from the folder of the configuration) is collected.

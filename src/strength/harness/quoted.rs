@@ -50,7 +50,9 @@ fn line_at(text: &str, at: usize) -> u32 {
 pub(super) fn of_nox(text: &str) -> Vec<Step> {
     let mut found = Vec::new();
     let starts = text.match_indices(".run(").map(|(at, call)| at + call.len());
-    for at in starts.filter(|at| !text.get(..*at).and_then(|front| front.lines().next_back()).is_some_and(|line| line.trim_start().starts_with('#'))) {
+    for at in starts
+        .filter(|at| !text.get(..*at).and_then(|front| front.lines().next_back()).is_some_and(|line| line.trim_start().starts_with('#')))
+    {
         let (words, accepts) = arguments(text, at);
         let Some(run) = Run::of(&words) else { continue };
         let session = text.get(..at).unwrap_or_default().rmatch_indices("def ").next().and_then(|(def, _)| text.get(def + 4..));
@@ -110,7 +112,8 @@ pub(super) fn of_jenkins(text: &str) -> Vec<Step> {
         let Some(inner) = quoted(text, at + 2 + gap + label) else { continue };
         let call = text.get(inner.end..).and_then(|rest| rest.split([')', '\n']).next()).unwrap_or_default();
         let line = line_at(text, at);
-        let mut here = steps::of_script(inner.text.lines().map(|script| (line, script.trim())), Shell { errexit: true, pipefail: false }, "");
+        let mut here =
+            steps::of_script(inner.text.lines().map(|script| (line, script.trim())), Shell { errexit: true, pipefail: false }, "");
         if call.contains("returnStatus: true") {
             here.iter_mut().for_each(|step| step.silenced.extend(["returnStatus: true".to_owned()]));
         }

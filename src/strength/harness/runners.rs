@@ -233,7 +233,9 @@ impl Run {
             return Some(format!("only {part}"));
         }
         let lost: Vec<&String> = tests.iter().filter(|path| takes(&was, path) && !takes(&is, path)).collect();
-        let opaque = |options: &Options| options.roots.iter().chain(&options.ignores).chain(&options.hidden).any(|root| root.contains(['$', '{', '`']));
+        let opaque = |options: &Options| {
+            options.roots.iter().chain(&options.ignores).chain(&options.hidden).any(|root| root.contains(['$', '{', '`']))
+        };
         let paths = lost.first().filter(|_| !opaque(&is) && !opaque(&was)).map(|first| match lost.len() {
             1 => format!("does not run {first}"),
             more => format!("does not run {first} and {} more", more - 1),

@@ -1,12 +1,14 @@
 //! Owns files that run tests: build services, make, tox, scripts and package files; what a change of them stops running.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value as Json;
 
+use crate::strength::harness::events::Starts;
 use crate::strength::harness::ini::{ini, line_of};
+use crate::strength::harness::runners::tells;
 use crate::strength::harness::steps::{self, Lost, Shell, Step};
 use crate::strength::harness::words::{logical, numbered};
-use crate::strength::harness::events::Starts;
-use crate::strength::harness::runners::tells;
 use crate::strength::harness::{Loss, Sight, ci, managers, pytest_ini, quoted, read};
 use crate::strength::languages::Language;
 use crate::tree::{RepoPath, TreeError};
@@ -114,7 +116,8 @@ pub(super) fn losses(sight: &Sight<'_>, paths: &[&RepoPath]) -> Result<Vec<Loss>
             files.iter().enumerate().filter(|(other, _)| *other != at).flat_map(|(_, file)| file.gained()).collect();
         let mut standing = None;
         for lost in steps::lost(&file.was, &file.is, &tests) {
-            if file.made_good(&lost, &elsewhere, &tests) {
+            let stands = |step: &Step| hides(sight, step, lost.step, &tests);
+            if file.made_good(&lost, &elsewhere, &tests, &stands)? {
                 continue;
             }
             if lost.nearest.is_none() && !file.is_idle(&lost.step.scope) {
@@ -122,8 +125,7 @@ pub(super) fn losses(sight: &Sight<'_>, paths: &[&RepoPath]) -> Result<Vec<Loss>
                     Some(standing) => standing,
                     slot => slot.insert(standing_steps(sight, paths)?),
                 };
-                if standing.iter().any(|step| steps::covers(step, lost.step, &tests) || step.run.may_hide(&lost.step.run) && step.silenced.is_empty())
-                {
+                if standing.iter().any(|step| steps::covers(step, lost.step, &tests)) || any(standing.iter(), &stands)? {
                     continue;
                 }
             }
@@ -131,6 +133,35 @@ pub(super) fn losses(sight: &Sight<'_>, paths: &[&RepoPath]) -> Result<Vec<Loss>
         }
     }
     Ok(losses)
+}
+
+/// Whether a step may run another behind a target or a script: what can be read of that is held against it.
+fn hides(sight: &Sight<'_>, step: &Step, base: &Step, tests: &[String]) -> Result<bool, TreeError> {
+    if !step.silenced.is_empty() || !step.run.may_hide(&base.run) {
+        return Ok(false);
+    }
+    let script = step.text.split_whitespace().find(|word| word.ends_with(".sh")).map(|word| word.trim_start_matches("./"));
+    let (path, target) = match (step.run.runner.strip_prefix("make "), script) {
+        (Some(target), _) => (RepoPath::new("Makefile"), Some(target)),
+        (None, Some(script)) => (RepoPath::new(script), None),
+        (None, None) => return Ok(true),
+    };
+    let Some(format) = kind(&path) else { return Ok(true) };
+    let text = read(sight.patch, &path)?.unwrap_or_default();
+    let mut behind = steps_of(format, &text);
+    behind.retain(|one| {
+        one.run.runner == base.run.runner && target.is_none_or(|target| one.scope.split_whitespace().any(|name| name == target))
+    });
+    Ok(behind.is_empty() || behind.iter().any(|one| steps::covers(one, base, tests)))
+}
+
+fn any<'s>(steps: impl Iterator<Item = &'s Step>, stands: &impl Fn(&Step) -> Result<bool, TreeError>) -> Result<bool, TreeError> {
+    for step in steps {
+        if stands(step)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn steps_of(format: Format, text: &str) -> Vec<Step> {
@@ -237,12 +268,20 @@ impl File<'_> {
     }
 
     /// Whether other steps of the change stand for a lost one.
-    fn made_good(&self, lost: &Lost<'_>, elsewhere: &[&Step], tests: &[String]) -> bool {
+    fn made_good(
+        &self,
+        lost: &Lost<'_>,
+        elsewhere: &[&Step],
+        tests: &[String],
+        stands: &impl Fn(&Step) -> Result<bool, TreeError>,
+    ) -> Result<bool, TreeError> {
         if elsewhere.iter().any(|step| steps::covers(step, lost.step, tests)) {
-            return true;
+            return Ok(true);
         }
-        let replaced = || self.gained().chain(elsewhere.iter().copied()).any(|step| step.silenced.is_empty() && step.run.may_hide(&lost.step.run));
-        lost.nearest.is_none() && (!lost.step.silenced.is_empty() || replaced())
+        if lost.nearest.is_some() {
+            return Ok(false);
+        }
+        Ok(!lost.step.silenced.is_empty() || any(self.gained().chain(elsewhere.iter().copied()), stands)?)
     }
 
     fn loss(&self, lost: &Lost<'_>) -> Loss {
@@ -274,10 +313,17 @@ impl File<'_> {
         if says.is_none() && after.asks_paths() && before != after {
             let tests = pytest_ini::collected(sight)?;
             let code = sight.patch.list(b"")?.into_iter().map(|(path, _)| path).filter(|path| Language::of(path).is_some());
-            let code = code.filter_map(|path| path.as_str().map(str::to_owned)).filter(|path| !tests.contains(path)).take(MOST_TRIED).collect();
+            // What lies in a folder of tests is no code of its own.
+            let top = |path: &str| path.split_once('/').map(|(folder, _)| folder.to_owned());
+            let folders: BTreeSet<String> = tests.iter().filter_map(|path| top(path)).collect();
+            let code = code.filter_map(|path| path.as_str().map(str::to_owned));
+            let code = code.filter(|path| !tests.contains(path) && top(path).is_none_or(|folder| !folders.contains(&folder)));
+            let code: Vec<String> = code.take(MOST_TRIED).collect();
             let tests: Vec<String> = tests.iter().take(MOST_TRIED).cloned().collect();
             let left_out = [tests, code].into_iter().find(|paths| after.leaves_out(&before, paths));
-            says = left_out.and_then(|paths| paths.into_iter().next()).map(|path| format!("no change of {path} and its kind starts it any more"));
+            says = left_out
+                .and_then(|paths| paths.into_iter().next())
+                .map(|path| format!("no change of {path} and its kind starts it any more"));
         }
         Ok(says.map(|says| Loss::at(self.path, None, says)))
     }
@@ -287,14 +333,17 @@ impl File<'_> {
         let nothing = |command: &str| {
             let command = command.trim().trim_start_matches(['@', '-', '+', ' ']);
             let first = command.split_whitespace().next().unwrap_or_default();
-            matches!(first, "" | "echo" | "true" | ":" | "printf" | "#") && !command.contains(['&', '|', ';', '`']) && !command.contains("$(")
+            matches!(first, "" | "echo" | "true" | ":" | "printf" | "#")
+                && !command.contains(['&', '|', ';', '`'])
+                && !command.contains("$(")
                 || command == "exit 0"
         };
         let text = &self.texts[1];
         match self.format {
             Format::Make => {
                 let mut lines = text.lines().skip_while(|line| line.split_once(':').is_none_or(|(names, _)| names.trim() != scope));
-                let needs = lines.next().and_then(|line| line.split_once(':')).map(|(_, needs)| needs.split('#').next().unwrap_or_default().trim());
+                let needs =
+                    lines.next().and_then(|line| line.split_once(':')).map(|(_, needs)| needs.split('#').next().unwrap_or_default().trim());
                 tells(scope) && needs == Some("") && lines.take_while(|line| line.starts_with(['\t', ' ']) || line.is_empty()).all(nothing)
             }
             Format::Package => {

@@ -137,7 +137,7 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    fn text(&mut self, text: Cow<'a, str>, at: TextSize) {
+    fn text(&mut self, text: &Cow<'a, str>, at: TextSize) {
         for frame in self.frames.last_mut().into_iter().chain(self.statements.last_mut()) {
             frame.texts.push((text.clone(), at));
         }
@@ -236,7 +236,8 @@ fn flags_pytest(tried: &StmtTry) -> bool {
     };
     let flag = |stmt: &Stmt| matches!(stmt, Stmt::Assign(assign) if assign.value.is_boolean_literal_expr());
     let mut handlers = tried.handlers.iter().map(|ExceptHandler::ExceptHandler(handler)| handler);
-    tried.body.iter().any(imports) && (tried.body.iter().chain(&tried.orelse).any(flag) || handlers.any(|handler| handler.body.iter().any(flag)))
+    tried.body.iter().any(imports)
+        && (tried.body.iter().chain(&tried.orelse).any(flag) || handlers.any(|handler| handler.body.iter().any(flag)))
 }
 
 /// A text that names tests: a prefix of their names, their runner, their folder.
@@ -253,7 +254,9 @@ fn is_yes(value: &Expr) -> bool {
     match value {
         Expr::BooleanLiteral(yes) => yes.value,
         Expr::Compare(compare) => {
-            matches!(&*compare.ops, [CmpOp::IsNot | CmpOp::NotEq]) && compare.left.is_name_expr() && compare.comparators[0].is_none_literal_expr()
+            matches!(&*compare.ops, [CmpOp::IsNot | CmpOp::NotEq])
+                && compare.left.is_name_expr()
+                && compare.comparators[0].is_none_literal_expr()
         }
         Expr::Call(call) => {
             let name = |expr: &Expr, word: &str| expr.as_name_expr().is_some_and(|name| name.id.as_str() == word);
@@ -329,10 +332,10 @@ impl<'a> Visitor<'a> for Reader<'_, 'a> {
 
     fn visit_expr(&mut self, expr: &'a Expr) {
         match expr {
-            Expr::StringLiteral(text) => self.text(Cow::Borrowed(text.value.to_str()), text.start()),
+            Expr::StringLiteral(text) => self.text(&Cow::Borrowed(text.value.to_str()), text.start()),
             Expr::BinOp(_) => {
                 if let Some(whole) = sum(expr) {
-                    self.text(Cow::Owned(whole), expr.start());
+                    self.text(&Cow::Owned(whole), expr.start());
                     return;
                 }
             }
