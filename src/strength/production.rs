@@ -129,7 +129,7 @@ mod tests {
             ("class A:\n    __eq__ = lambda self, other: True\n", "always true"),
             ("if PYTEST_CURRENT_TEST\n", "cannot be read"),
             ("import sys\nT = hasattr(sys, '_called_from_test')\n", "_called_from_test"),
-            ("import sys\nT = getattr(sys, '_called' + '_from_test', False)\n", "_called_from_test"),
+            ("import sys\nT = getattr(sys, '_called_from_test', False)\n", "_called_from_test"),
             ("import os\nT = os.environ.get('PYTEST' + '_CURRENT' + '_TEST')\n", "PYTEST_CURRENT_TEST"),
             ("import sys\nT = any(m.startswith('_py' + 'test') for m in sys.modules)\n", "_pytest"),
             ("import os\nT = os.environ.get('TOX_ENV_NAME')\n", "TOX_ENV_NAME"),
@@ -170,6 +170,7 @@ mod tests {
             "try:\n    import hypothesis\nexcept ImportError:\n    hypothesis = None\n",
             "import os\nT = os.environ.get('SHOP' + '_CURRENCY')\nU = 'a' + b + 'pytest'\n",
             "import sys\ndef f():\n    raise RuntimeError(f'{sys.modules} lack what pytest and unittest need')\n",
+            "import sys\nFILES = ('pytest.ini', 'setup.cfg')\nME = sys.modules[__name__]\n",
             "class A:\n    def __eq__(self, other):\n        return other is not None and self.x == other.x\n",
             "def cases(root):\n    return [p for p in root.glob('**/*.py') if p.name.startswith('test_')]\n",
         ] {

@@ -20,6 +20,10 @@ pub(super) fn steps(text: &str, github: bool) -> Vec<Step> {
     let idle = if github { idle_jobs(&document) } else { BTreeSet::new() };
     for scalar in document.scalars.iter().filter(|scalar| scalar.key == "uses") {
         let runs = scalar.lines.iter().filter(|(_, line)| line.split('@').next().is_some_and(|action| action.contains("seedgate")));
+        let mut runs = runs.peekable();
+        if runs.peek().is_none() {
+            continue;
+        }
         let around = Around::of(&document, scalar, &idle);
         found.extend(runs.map(|(line, text)| {
             let run = Run { runner: GATE.to_owned(), ..Run::default() };
@@ -29,10 +33,12 @@ pub(super) fn steps(text: &str, github: bool) -> Vec<Step> {
         }));
     }
     for scalar in document.scalars.iter().filter(|scalar| COMMANDS.contains(&scalar.key.as_str())) {
-        let shell = if github { shell_of(&document, scalar) } else { Shell { errexit: true, pipefail: true } };
-        let lines = scalar.lines.iter().map(|(number, line)| (*number, line.as_str()));
-        let mut here = steps::of_script(lines, shell, &scope(&document, scalar));
+        let lines = || scalar.lines.iter().map(|(number, line)| (*number, line.as_str()));
+        let usual = Shell { errexit: true, pipefail: !github };
+        let mut here = steps::of_script(lines(), usual, "");
         if !here.is_empty() {
+            let shell = if github { shell_of(&document, scalar) } else { usual };
+            here = steps::of_script(lines(), shell, &scope(&document, scalar));
             let mut around = Around::of(&document, scalar, &idle);
             around.reasons.extend((!github).then(|| hidden(&document, scalar)).flatten());
             here.iter_mut().for_each(|step| around.touch(step));
@@ -109,9 +115,12 @@ fn hidden(document: &Document, scalar: &Scalar) -> Option<String> {
     if let Some(name) = label.filter(|name| !extends(name)) {
         return Some(format!("the job {name} is hidden by its dot"));
     }
-    let rules: Vec<usize> = (0..document.maps.len())
-        .filter(|at| document.maps.get(*at).is_some_and(|map| map.label == "rules" && map.outer == Some(job)))
-        .collect();
+    // The first entry of a list bears its key, those behind it bear none.
+    let (mut rules, mut inside) = (Vec::new(), false);
+    for (at, map) in document.maps.iter().enumerate().filter(|(_, map)| map.outer == Some(job)) {
+        inside = map.label == "rules" || (inside && map.label.is_empty());
+        rules.extend(inside.then_some(at));
+    }
     let never = |map: &usize| document.own(*map).any(|(key, value, _)| key == "when" && matches!(value, "never" | "manual"));
     if !rules.is_empty() && rules.iter().all(never) {
         return Some("rules: never".to_owned());

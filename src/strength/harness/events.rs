@@ -10,8 +10,8 @@ pub(super) const EVENTS: [&str; 5] = ["push", "pull_request", "pull_request_targ
 /// Branches that changes usually go to; a glob is one too.
 const USUAL: [&str; 10] = ["main", "master", "trunk", "develop", "development", "dev", "default", "stable", "next", "release"];
 /// Patterns of one filter, and their length, that are read.
-const MOST_PATTERNS: usize = 50;
-const LONGEST_PATTERN: usize = 200;
+const MOST_PATTERNS: usize = 100;
+const LONGEST_PATTERN: usize = 100;
 
 /// The filters of one event, by their keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,6 +33,7 @@ impl Starts {
             document.scalars.iter().filter(|s| s.key == "on").flat_map(|s| &s.lines).map(|(_, l)| l.as_str()).collect();
         let under: Vec<usize> = (0..document.maps.len())
             .filter(|at| document.maps.get(*at).is_some_and(|map| map.label == "on" && map.outer == Some(0)))
+            .take(8)
             .collect();
         words.extend(document.scalars.iter().filter(|scalar| under.contains(&scalar.map)).map(|scalar| scalar.key.as_str()));
         let has = |event: &str| words.iter().any(|word| word.split(|c: char| !c.is_alphanumeric() && c != '_').any(|part| part == event));

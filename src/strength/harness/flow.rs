@@ -12,6 +12,8 @@ pub(super) struct Flow {
     blocks: Vec<Option<&'static str>>,
     braces: usize,
     ended: bool,
+    /// A document stands in the script: its lines are no commands.
+    documents: bool,
     redefined: BTreeMap<String, &'static str>,
 }
 
@@ -28,6 +30,7 @@ impl Flow {
                 "else" => self.part(None),
                 "fi" | "done" | "esac" => drop(self.blocks.pop()),
                 "{" => self.braces += 1,
+                "function" => self.braces += usize::from(after.last() == Some(&"{")),
                 "}" => self.braces = self.braces.saturating_sub(1),
                 "then" | "do" => {}
                 _ => break,
@@ -45,7 +48,8 @@ impl Flow {
             .or_else(|| self.ended.then(|| "the script ends before it with success".to_owned()))
             .or_else(|| skipped.then(|| format!("it never runs behind `{} {last}`", first.join(" "))))
             .or_else(|| rest.first().and_then(|word| self.redefined.get(*word).map(|how| format!("{word} is {how} here"))));
-        let plain = self.blocks.is_empty() && self.braces == 0 && !matches!(last, "&&" | "||" | "|" | "(");
+        self.documents |= words.iter().any(|word| word.contains("<<"));
+        let plain = !self.documents && self.blocks.is_empty() && self.braces == 0 && !matches!(last, "&&" | "||" | "|" | "(");
         self.ended |= plain && ends(then) && matches!(rest.as_slice(), ["exit", "0"]);
         self.aliases(&rest);
         why
@@ -86,7 +90,7 @@ fn is_true(words: &[&str]) -> bool {
 
 /// Whether a condition fails whatever happens.
 fn is_false(words: &[&str]) -> bool {
-    let open = |text: &str| text.contains(['$', '`', '*', '?', '[']);
+    let open = |text: &str| text.contains(['$', '`', '*', '?', '[', '{', '%']);
     match words {
         ["false"] | ["!", "true" | ":"] => true,
         ["[" | "[[" | "test", left, operator, right, ..] if !open(left) && !open(right) && words.len() <= 5 => match *operator {

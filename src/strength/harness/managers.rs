@@ -80,7 +80,7 @@ pub(super) fn dropped(path: &RepoPath, was: &str, is: &str) -> Vec<Loss> {
 /// How often each hook runs Seedgate, and where.
 fn entries(path: &RepoPath, text: &str) -> BTreeMap<String, (usize, u32)> {
     let lines: Vec<(u32, String)> =
-        if [".yml", ".yaml"].iter().any(|end| name(path).ends_with(end)) { of_yaml(text) } else { of_lines(text) };
+        if [".yml", ".yaml"].iter().any(|end| name(path).ends_with(end)) { of_yaml(path, text) } else { of_lines(text) };
     let mut found: BTreeMap<String, (usize, u32)> = BTreeMap::new();
     for (number, line) in lines {
         let hook = ["pre-commit", "pre-push", "pre-merge-commit"].into_iter().find(|hook| line.contains(&format!("hook {hook}")));
@@ -117,9 +117,10 @@ fn is_off(key: &str, value: &str) -> bool {
     matches!((key, value), ("skip", "true") | ("enabled", "false") | ("stages" | "default_stages", "[manual]"))
 }
 
-/// Whether a filter of files leaves some out, by its key and value.
-fn narrows(key: &str, value: &str) -> bool {
+/// Whether a filter of files leaves some out, by its key and value; `files` of lefthook is a command.
+fn narrows(key: &str, value: &str, lefthook: bool) -> bool {
     match key {
+        "files" if lefthook => false,
         "files" | "glob" => !EVERYTHING.contains(&value),
         "types" | "types_or" => !value.contains("file"),
         "exclude" => EVERYTHING[1..].contains(&value) || value.ends_with("py$"),
@@ -127,8 +128,9 @@ fn narrows(key: &str, value: &str) -> bool {
     }
 }
 
-fn of_yaml(text: &str) -> Vec<(u32, String)> {
+fn of_yaml(path: &RepoPath, text: &str) -> Vec<(u32, String)> {
     let document = Document::read(text);
+    let narrows = |key: &str, value: &str| narrows(key, value, name(path).contains("lefthook"));
     let whole = document.own(0).any(|(key, value, _)| narrows(key, value) || is_off(key, value));
     let off = |map: usize| {
         let always = document.own(map).any(|(key, value, _)| key == "always_run" && value == "true");

@@ -10,6 +10,8 @@ use crate::strength::harness::steps::{self, Shell, Step};
 
 /// Longest call that is read, in bytes.
 const LONGEST: usize = 4_000;
+/// Most calls of one file that are read.
+const MOST_CALLS: usize = 500;
 /// Deepest tables of scripts.
 const DEEPEST: usize = 6;
 
@@ -25,7 +27,7 @@ fn quoted(text: &str, at: usize) -> Option<Quoted> {
     let mark = [r#"""""#, "'''", "\"", "'"].into_iter().find(|mark| rest.starts_with(mark))?;
     let body = rest.get(mark.len()..)?;
     let (mut inner, mut escaped) = (String::new(), false);
-    for (place, c) in body.char_indices() {
+    for (place, c) in body.char_indices().take(LONGEST) {
         if escaped {
             inner.push(c);
             escaped = false;
@@ -49,7 +51,7 @@ fn line_at(text: &str, at: usize) -> u32 {
 /// The commands of nox's sessions: `session.run("pytest", …)`.
 pub(super) fn of_nox(text: &str) -> Vec<Step> {
     let mut found = Vec::new();
-    let starts = text.match_indices(".run(").map(|(at, call)| at + call.len());
+    let starts = text.match_indices(".run(").take(MOST_CALLS).map(|(at, call)| at + call.len());
     for at in starts
         .filter(|at| !text.get(..*at).and_then(|front| front.lines().next_back()).is_some_and(|line| line.trim_start().starts_with('#')))
     {
@@ -100,7 +102,7 @@ fn arguments(text: &str, from: usize) -> (Vec<String>, Option<String>) {
 
 /// The scripts of a Jenkinsfile: `sh 'pytest'`, `sh(script: "pytest")`.
 pub(super) fn of_jenkins(text: &str) -> Vec<Step> {
-    let mut found = Vec::new();
+    let (mut found, mut calls) = (Vec::new(), 0);
     for (at, _) in text.match_indices("sh") {
         let alone = !text.get(..at).unwrap_or_default().ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '.');
         let Some(rest) = text.get(at + 2..).filter(|_| alone) else { continue };
@@ -109,7 +111,8 @@ pub(super) fn of_jenkins(text: &str) -> Vec<Step> {
             let value = rest.trim_start_matches("script:");
             rest.len() - value.trim_start().len()
         });
-        let Some(inner) = quoted(text, at + 2 + gap + label) else { continue };
+        let Some(inner) = quoted(text, at + 2 + gap + label).filter(|_| calls < MOST_CALLS) else { continue };
+        calls += 1;
         let call = text.get(inner.end..).and_then(|rest| rest.split([')', '\n']).next()).unwrap_or_default();
         let line = line_at(text, at);
         let mut here =

@@ -240,7 +240,7 @@ impl Run {
             1 => format!("does not run {first}"),
             more => format!("does not run {first} and {} more", more - 1),
         });
-        is.losses(&was).into_iter().next().or(paths).or_else(|| narrowed(&was, &is, tests))
+        is.losses(&was).into_iter().chain(is.loosened(&was)).next().or(paths).or_else(|| narrowed(&was, &is, tests))
     }
 
     fn gained(&self, base: &Run, flags: &[&str]) -> Option<String> {

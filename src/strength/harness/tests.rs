@@ -189,6 +189,7 @@ fn a_workflow_that_runs_less_or_does_not_mind_a_failure_is_a_loss() {
         ("pytest -q\n", "pytest -q -o python_files=test_a.py\n", "-o: does not run tests/properties/test_b.py"),
         ("pytest -q\n", "pytest -q --ignore-glob '*test_b*'\n", "does not run tests/properties/test_b.py"),
         ("pytest -q\n", "pytest -q --hypothesis-seed=0\n", "--hypothesis-seed 0"),
+        ("pytest -q\n", "pytest -q -o xfail_strict=false\n", "less strict"),
     ] {
         assert!(WORKFLOW.contains(from), "{from}");
         let found = in_project(path, WORKFLOW, &WORKFLOW.replace(from, to));
@@ -238,6 +239,8 @@ fn a_workflow_that_grows_or_runs_the_same_otherwise_holds() {
         ("pytest -q\n", "|\n          run() { ls; exit 0; }\n          pytest -q\n"),
         ("pytest -q\n", "|\n          test -d x || { mkdir x; }\n          true && pytest -q\n"),
         ("pytest -q\n", "pytest -q\n        shell: bash -euo pipefail {0}\n"),
+        ("pytest -q\n", "|\n          function quit {\n            exit 0\n          }\n          pytest -q\n"),
+        ("pytest -q\n", "|\n          cat > a.sh <<'X'\n          exit 0\n          X\n          pytest -q\n"),
         ("pytest -q\n", "pytest -q --splits 2 --group ${{ matrix.group }}\n"),
         ("pytest -q\n", "pytest -q -o python_files='test_*.py check_*.py' -o log_cli=true\n"),
     ] {

@@ -137,9 +137,12 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    fn text(&mut self, text: &Cow<'a, str>, at: TextSize) {
-        for frame in self.frames.last_mut().into_iter().chain(self.statements.last_mut()) {
+    fn text(&mut self, text: Cow<'a, str>, at: TextSize) {
+        if let Some(frame) = self.frames.last_mut() {
             frame.texts.push((text.clone(), at));
+        }
+        if let Some(statement) = self.statements.last_mut() {
+            statement.texts.push((text, at));
         }
     }
 
@@ -198,7 +201,9 @@ const MOST_JOINED: usize = 16;
 /// A module or a path of a runner: `pytest`, `_pytest.python`, `pytest/__main__.py`.
 fn names_runner(text: &str) -> bool {
     let plain = text.len() < 200 && !text.contains(char::is_whitespace);
-    plain && (RUNNERS.contains(&text) || text.split(['/', '.', '\\']).any(|part| RUNNERS.contains(&part)))
+    let file = [".ini", ".toml", ".cfg", ".xml", ".json", ".log", ".txt"].iter().any(|end| text.ends_with(end));
+    let module = !file && text.split('.').next().is_some_and(|first| RUNNERS.contains(&first));
+    plain && (module || text.split(['/', '\\']).any(|part| RUNNERS.contains(&part)))
 }
 
 /// A file of the test side: a test, a snapshot, a set-up file.
@@ -256,7 +261,7 @@ fn is_yes(value: &Expr) -> bool {
         Expr::Compare(compare) => {
             matches!(&*compare.ops, [CmpOp::IsNot | CmpOp::NotEq])
                 && compare.left.is_name_expr()
-                && compare.comparators[0].is_none_literal_expr()
+                && compare.comparators.first().is_some_and(Expr::is_none_literal_expr)
         }
         Expr::Call(call) => {
             let name = |expr: &Expr, word: &str| expr.as_name_expr().is_some_and(|name| name.id.as_str() == word);
@@ -332,10 +337,10 @@ impl<'a> Visitor<'a> for Reader<'_, 'a> {
 
     fn visit_expr(&mut self, expr: &'a Expr) {
         match expr {
-            Expr::StringLiteral(text) => self.text(&Cow::Borrowed(text.value.to_str()), text.start()),
+            Expr::StringLiteral(text) => self.text(Cow::Borrowed(text.value.to_str()), text.start()),
             Expr::BinOp(_) => {
                 if let Some(whole) = sum(expr) {
-                    self.text(&Cow::Owned(whole), expr.start());
+                    self.text(Cow::Owned(whole), expr.start());
                     return;
                 }
             }
