@@ -38,6 +38,9 @@ impl<'c> Read<'c> {
         for change in own {
             let side = policy.sides.side(&change.path);
             let module = production::is_read(&change.path);
+            if module && matches!(side, Side::Production | Side::Neutral) && harness::is_shadow(&change.path) {
+                read.harness.push(change);
+            }
             match side {
                 Side::Fixture | Side::Policy | Side::Record => {}
                 Side::Production if module => read.production.push(change),

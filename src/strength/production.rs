@@ -8,8 +8,24 @@ use crate::strength::languages::{Language, Sense};
 use crate::tree::RepoPath;
 
 /// A file of these words is worth reading.
-const NEEDLES: [&str; 10] =
-    ["PYTEST_", "pytest", "unittest", "_getframe", "inspect", "traceback", "__eq__", "TEST", "_called_from_test", "hypothesis"];
+const NEEDLES: [&str; 16] = [
+    "PYTEST_",
+    "pytest",
+    "unittest",
+    "_getframe",
+    "inspect",
+    "traceback",
+    "__eq__",
+    "TEST",
+    "_called_from_test",
+    "hypothesis",
+    "environ",
+    "getenv",
+    "modules",
+    "argv",
+    "test/",
+    "tests/",
+];
 /// Words that alone tell it in a file that cannot be read.
 const TELLING: [&str; 2] = ["PYTEST_CURRENT_TEST", "_called_from_test"];
 
@@ -112,6 +128,22 @@ mod tests {
             ("class A:\n    def __eq__(self, other):\n        if other:\n            return True\n        return True\n", "always true"),
             ("class A:\n    __eq__ = lambda self, other: True\n", "always true"),
             ("if PYTEST_CURRENT_TEST\n", "cannot be read"),
+            ("import sys\nT = hasattr(sys, '_called_from_test')\n", "_called_from_test"),
+            ("import sys\nT = getattr(sys, '_called_from_test', False)\n", "_called_from_test"),
+            ("import os\nT = os.environ.get('PYTEST' + '_CURRENT' + '_TEST')\n", "PYTEST_CURRENT_TEST"),
+            ("import sys\nT = any(m.startswith('_py' + 'test') for m in sys.modules)\n", "_pytest"),
+            ("import os\nT = os.environ.get('TOX_ENV_NAME')\n", "TOX_ENV_NAME"),
+            ("import os\nT = os.path.exists('tests/test_total.py')\n", "a file of the tests"),
+            ("from pathlib import Path\nT = Path('tests/__snapshots__/a.snap').read_text()\n", "a file of the tests"),
+            ("import traceback\ndef f():\n    return 'tests/' in ''.join(traceback.format_stack())\n", "in the call stack"),
+            (
+                "import sys\ndef f():\n    return 'unittest.case' in [g.f_globals for g in sys._current_frames().values()]\n",
+                "in the call stack",
+            ),
+            ("import sys\nT = sys.modules['__main__'].__file__.endswith('pytest/__main__.py')\n", "looks for pytest/__main__.py"),
+            ("from importlib.util import find_spec\nT = find_spec('pytest')\n", "asks whether pytest is installed"),
+            ("try:\n    import pytest\n    T = True\nexcept ImportError:\n    T = False\n", "whether pytest can be imported"),
+            ("class A:\n    def __eq__(self, other):\n        return other is not None\n", "always true"),
         ] {
             let found = said("", text);
             assert!(found.len() == 1 && found[0].contains(word), "{text}: {found:?}");
@@ -132,6 +164,15 @@ mod tests {
             "'''Set PYTEST_CURRENT_TEST to see it.'''\n# 'pytest' in sys.modules\n",
             "EXTRAS = {'test': ['pytest', 'hypothesis']}\n",
             "def broken(:\n    pytest\n",
+            "import os\nT = os.path.exists('tests')\nR = open('tests/requirements.txt')\nW = open('docs/test_plan.md')\n",
+            "from importlib.util import find_spec\nT = find_spec('numpy')\n",
+            "try:\n    import numpy\n    T = True\nexcept ImportError:\n    T = False\n",
+            "try:\n    import hypothesis\nexcept ImportError:\n    hypothesis = None\n",
+            "import os\nT = os.environ.get('SHOP' + '_CURRENCY')\nU = 'a' + b + 'pytest'\n",
+            "import sys\ndef f():\n    raise RuntimeError(f'{sys.modules} lack what pytest and unittest need')\n",
+            "import sys\nFILES = ('pytest.ini', 'setup.cfg')\nME = sys.modules[__name__]\n",
+            "class A:\n    def __eq__(self, other):\n        return other is not None and self.x == other.x\n",
+            "def cases(root):\n    return [p for p in root.glob('**/*.py') if p.name.startswith('test_')]\n",
         ] {
             assert_eq!(said("", text), Vec::<String>::new(), "{text}");
         }

@@ -7,11 +7,15 @@ use crate::strength::harness::{Loss, Sight, bytes, joined};
 use crate::strength::languages::{Hook, Hooks, Language};
 use crate::tree::{RepoPath, TreeError};
 
+/// Modules that judge.
+const JUDGES: [&str; 6] = ["pytest", "_pytest", "unittest", "hypothesis", "builtins", "numpy"];
+
 /// What a changed file takes away. Files other than `conftest.py` are read only when they define hooks.
 pub(super) fn losses(sight: &Sight<'_>, path: &RepoPath) -> Result<Vec<Loss>, TreeError> {
     let Some(is) = bytes(sight.patch, path)? else { return Ok(Vec::new()) };
     let own = path.name() == b"conftest.py";
-    let (Some(language), true) = (Language::of(path), own || defines_hooks(&is)) else { return Ok(Vec::new()) };
+    let package = path.name() == b"__init__.py";
+    let (Some(language), true) = (Language::of(path), own || package || defines_hooks(&is)) else { return Ok(Vec::new()) };
     let was = bytes(sight.base, path)?.unwrap_or_default();
     let after = match language.hooks(&is) {
         Ok(after) => after,
@@ -23,6 +27,9 @@ pub(super) fn losses(sight: &Sight<'_>, path: &RepoPath) -> Result<Vec<Loss>, Tr
     if own {
         losses.extend(fixtures(path, &before, &after));
         losses.extend(ignored(sight, path, &before, &after)?);
+        losses.extend(patched(sight, path, &before, &after)?);
+    }
+    if own || package {
         let fresh = after.top.iter().filter(|(text, _)| !before.top.contains_key(*text));
         losses.extend(fresh.map(|(text, line)| Loss::at(path, Some(*line), format!("ends or skips the run: {}", cut(text)))));
     }
@@ -75,6 +82,29 @@ fn fixtures(path: &RepoPath, before: &Hooks, after: &Hooks) -> Vec<Loss> {
         }
     }
     losses
+}
+
+/// Parts of the runner or of the product that are something else once the file is loaded.
+fn patched(sight: &Sight<'_>, path: &RepoPath, before: &Hooks, after: &Hooks) -> Result<Vec<Loss>, TreeError> {
+    let mut losses = Vec::new();
+    for (text, (module, line)) in after.patched.iter().filter(|(text, _)| !before.patched.contains_key(*text)) {
+        let first = module.split('.').next().unwrap_or_default();
+        if JUDGES.contains(&first) || is_of_the_tree(sight, first)? {
+            losses.push(Loss::at(path, Some(*line), format!("puts something else in the place of a part of {module}: {}", cut(text))));
+        }
+    }
+    Ok(losses)
+}
+
+/// Whether a module lies in the tree, where imports usually begin.
+fn is_of_the_tree(sight: &Sight<'_>, module: &str) -> Result<bool, TreeError> {
+    for folder in [&b""[..], b"src"] {
+        let file = joined(folder, &format!("{module}.py"));
+        if sight.patch.entry(&file)?.is_some() || !sight.patch.list(joined(folder, module).as_bytes())?.is_empty() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Files that are left out; a file that the base does not have loses nothing.

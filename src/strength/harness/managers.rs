@@ -7,13 +7,16 @@ use crate::strength::harness::words::numbered;
 use crate::strength::harness::yaml::Document;
 use crate::tree::RepoPath;
 
-const MANAGERS: [&str; 10] = [
+const MANAGERS: [&str; 13] = [
     "lefthook.yml",
     "lefthook.yaml",
     ".lefthook.yml",
     ".lefthook.yaml",
     "lefthook.toml",
     "lefthook.json",
+    "lefthook-local.yml",
+    "lefthook-local.yaml",
+    ".lefthook-local.yml",
     ".pre-commit-config.yaml",
     "prek.toml",
     ".overcommit.yml",
@@ -36,6 +39,10 @@ const SETTINGS: [&str; 4] = [".gitconfig", ".envrc", ".env", "devcontainer.json"
 /// Ways past the hooks.
 const BYPASSES: [&str; 7] =
     ["--no-verify", "commit -n", "HUSKY=0", "HUSKY_SKIP_HOOKS=", "LEFTHOOK=0", "SKIP=seedgate", "LEFTHOOK_EXCLUDE="];
+/// Expressions that mean every path; the first means none where paths are left out.
+const EVERYTHING: [&str; 10] = ["", ".*", ".+", ".", "^", "^.*$", "^.+$", "(?s).*", "*", "**"];
+/// Mappings of a local file that are looked through.
+const MOST_MAPS: usize = 1_000;
 const NEGATIONS: [&str; 9] = ["never", "not", "n't", "avoid", "forbid", "no ", "without", "refuse", "instead of"];
 
 fn name(path: &RepoPath) -> &str {
@@ -57,6 +64,9 @@ pub(super) fn is_prose(path: &RepoPath) -> bool {
 /// Entries of Seedgate that a hook manager's file does not run any more.
 pub(super) fn dropped(path: &RepoPath, was: &str, is: &str) -> Vec<Loss> {
     let mut losses = hooks_moved(path, was, is);
+    if name(path).contains("-local.") {
+        losses.extend(overridden(path, was, is));
+    }
     let (before, after) = (entries(path, was), entries(path, is));
     for (hook, (count, _)) in before {
         let (left, line) = after.get(&hook).copied().unwrap_or((0, 0));
@@ -70,7 +80,7 @@ pub(super) fn dropped(path: &RepoPath, was: &str, is: &str) -> Vec<Loss> {
 /// How often each hook runs Seedgate, and where.
 fn entries(path: &RepoPath, text: &str) -> BTreeMap<String, (usize, u32)> {
     let lines: Vec<(u32, String)> =
-        if [".yml", ".yaml"].iter().any(|end| name(path).ends_with(end)) { of_yaml(text) } else { of_lines(text) };
+        if [".yml", ".yaml"].iter().any(|end| name(path).ends_with(end)) { of_yaml(path, text) } else { of_lines(text) };
     let mut found: BTreeMap<String, (usize, u32)> = BTreeMap::new();
     for (number, line) in lines {
         let hook = ["pre-commit", "pre-push", "pre-merge-commit"].into_iter().find(|hook| line.contains(&format!("hook {hook}")));
@@ -85,13 +95,47 @@ fn of_lines(text: &str) -> Vec<(u32, String)> {
     own.map(|(number, line)| (number, line.trim().to_owned())).collect()
 }
 
-fn of_yaml(text: &str) -> Vec<(u32, String)> {
+/// What a local file of lefthook sets of Seedgate's entries: it outranks the shared one.
+fn overridden(path: &RepoPath, was: &str, is: &str) -> Vec<Loss> {
+    let off = |text: &str| -> Vec<(u32, String)> {
+        let document = Document::read(text);
+        let of_gate = |map: usize| document.around(map).filter_map(|map| document.maps.get(map)).any(|map| map.label.contains("seedgate"));
+        let hook = |map: usize| document.maps.get(map).is_some_and(|map| matches!(map.label.as_str(), "pre-commit" | "pre-push"));
+        let maps = (0..document.maps.len()).take(MOST_MAPS);
+        let turned = maps.filter(|map| of_gate(*map) || hook(*map)).flat_map(|map| {
+            let own = document.own(map).filter(|(key, value, _)| is_off(key, value) || (*key == "run" && !runs_seedgate(value)));
+            own.map(|(key, value, line)| (line, format!("{key}: {value}"))).collect::<Vec<_>>()
+        });
+        turned.collect()
+    };
+    let before: Vec<String> = off(was).into_iter().map(|(_, says)| says).collect();
+    let fresh = off(is).into_iter().filter(|(_, says)| !before.contains(says));
+    fresh.map(|(line, says)| Loss::at(path, Some(line), format!("turns seedgate off here ({says})"))).collect()
+}
+
+fn is_off(key: &str, value: &str) -> bool {
+    matches!((key, value), ("skip", "true") | ("enabled", "false") | ("stages" | "default_stages", "[manual]"))
+}
+
+/// Whether a filter of files leaves some out, by its key and value; `files` of lefthook is a command.
+fn narrows(key: &str, value: &str, lefthook: bool) -> bool {
+    match key {
+        "files" if lefthook => false,
+        "files" | "glob" => !EVERYTHING.contains(&value),
+        "types" | "types_or" => !value.contains("file"),
+        "exclude" => EVERYTHING[1..].contains(&value) || value.ends_with("py$"),
+        _ => false,
+    }
+}
+
+fn of_yaml(path: &RepoPath, text: &str) -> Vec<(u32, String)> {
     let document = Document::read(text);
+    let narrows = |key: &str, value: &str| narrows(key, value, name(path).contains("lefthook"));
+    let whole = document.own(0).any(|(key, value, _)| narrows(key, value) || is_off(key, value));
     let off = |map: usize| {
-        document
-            .around(map)
-            .flat_map(|map| document.own(map))
-            .any(|(key, value, _)| matches!((key, value), ("skip", "true") | ("enabled", "false") | ("stages", "[manual]")))
+        let always = document.own(map).any(|(key, value, _)| key == "always_run" && value == "true");
+        let narrowed = whole || document.own(map).any(|(key, value, _)| narrows(key, value));
+        (narrowed && !always) || document.around(map).flat_map(|map| document.own(map)).any(|(key, value, _)| is_off(key, value))
     };
     let lines = document
         .scalars

@@ -3,19 +3,25 @@
 mod cargo;
 mod ci;
 mod conftest;
+mod events;
+mod flow;
 mod ini;
 mod js_config;
 mod managers;
+mod paths;
+mod quoted;
 mod options;
 mod pytest_ini;
 mod runners;
 mod script;
+mod shadow;
 mod steps;
 mod words;
 mod yaml;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+pub use crate::strength::harness::shadow::is_shadow;
 use crate::tree::{Change, Mode, RepoPath, Tree, TreeError, follow};
 
 /// Largest file that is read, in bytes.
@@ -83,6 +89,10 @@ enum Kind {
     Cargo,
     /// Configuration of JavaScript runners.
     Script,
+    /// How much coverage is enough.
+    Coverage,
+    /// A module in the place of the runner's own.
+    Shadow,
 }
 
 fn kinds(path: &RepoPath) -> impl Iterator<Item = Kind> {
@@ -95,6 +105,8 @@ fn kinds(path: &RepoPath) -> impl Iterator<Item = Kind> {
         (Kind::Prose, managers::is_prose(path)),
         (Kind::Cargo, cargo::is_config(path)),
         (Kind::Script, js_config::is_config(path)),
+        (Kind::Coverage, pytest_ini::is_coverage(name)),
+        (Kind::Shadow, is_shadow(path)),
     ]
     .into_iter()
     .filter_map(|(kind, yes)| yes.then_some(kind))
@@ -119,7 +131,7 @@ pub fn losses(sight: &Sight<'_>, own: &[&Change]) -> Result<Vec<Loss>, TreeError
     let mut losses = Vec::new();
     for (kind, paths) in &by_kind {
         losses.extend(match kind {
-            Kind::Pytest => by_folder(sight, paths)?,
+            Kind::Pytest | Kind::Coverage => by_folder(sight, *kind, paths)?,
             Kind::Steps => script::losses(sight, paths)?,
             _ => each(sight, *kind, paths)?,
         });
@@ -129,10 +141,14 @@ pub fn losses(sight: &Sight<'_>, own: &[&Change]) -> Result<Vec<Loss>, TreeError
     Ok(losses)
 }
 
-fn by_folder(sight: &Sight<'_>, paths: &[&RepoPath]) -> Result<Vec<Loss>, TreeError> {
+fn by_folder(sight: &Sight<'_>, kind: Kind, paths: &[&RepoPath]) -> Result<Vec<Loss>, TreeError> {
     let folders: BTreeSet<&[u8]> = paths.iter().map(|path| path.parent()).collect();
     let mut losses = Vec::new();
     for folder in folders {
+        if kind == Kind::Coverage {
+            losses.extend(pytest_ini::coverage(sight, folder)?);
+            continue;
+        }
         let here: Vec<&RepoPath> = paths.iter().copied().filter(|path| path.parent() == folder).collect();
         losses.extend(pytest_ini::losses(sight, folder, &here)?);
     }
@@ -142,8 +158,8 @@ fn by_folder(sight: &Sight<'_>, paths: &[&RepoPath]) -> Result<Vec<Loss>, TreeEr
 fn each(sight: &Sight<'_>, kind: Kind, paths: &[&RepoPath]) -> Result<Vec<Loss>, TreeError> {
     let mut losses = Vec::new();
     for path in paths {
-        if kind == Kind::Conftest {
-            losses.extend(conftest::losses(sight, path)?);
+        if matches!(kind, Kind::Conftest | Kind::Shadow) {
+            losses.extend(if kind == Kind::Shadow { shadow::losses(sight, path)? } else { conftest::losses(sight, path)? });
             continue;
         }
         let (was, is) = (read(sight.base, path)?.unwrap_or_default(), read(sight.patch, path)?.unwrap_or_default());

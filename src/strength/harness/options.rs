@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::strength::harness::paths::{crosses, root, under_any};
+
 /// What the words of a command line (or of `addopts`) say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Options {
@@ -17,15 +19,19 @@ pub(super) struct Options {
     pub(super) roots: Vec<String>,
     /// Files, folders and globs that are passed over.
     pub(super) ignores: Vec<String>,
+    /// Globs whose `*` crosses folders (`--ignore-glob`).
+    pub(super) hidden: Vec<String>,
     /// `--reruns`.
     pub(super) reruns: u32,
+    /// `--cov-fail-under`.
+    pub(super) floor: Option<String>,
     /// `-o key=value`.
     pub(super) overrides: Vec<(String, String)>,
 }
 
 /// Options whose value may stand in the next word. The others that are not known stand alone or are followed by a word that is
 /// taken for neither a value nor a path.
-const VALUED: [&str; 30] = [
+const VALUED: [&str; 38] = [
     "-k",
     "-m",
     "-p",
@@ -56,8 +62,32 @@ const VALUED: [&str; 30] = [
     "--numprocesses",
     "--dist",
     "--pythonwarnings",
+    "--cov-fail-under",
+    "--hypothesis-profile",
+    "--hypothesis-seed",
+    "--group",
+    "--shard-id",
+    "--shard",
+    "--test-group",
+    "--splits",
 ];
-const DROPS: [&str; 14] = [
+/// Options whose value names one part of the tests; a variable there is a matrix that runs all of them.
+const PARTS: [&str; 4] = ["--group", "--shard-id", "--shard", "--test-group"];
+/// Profiles of Hypothesis that are known to try as much or more than the default.
+const KNOWN_PROFILES: [&str; 10] = ["", "default", "ci", "nightly", "weekly", "thorough", "full", "deep", "exhaustive", "release"];
+const DROPS: [&str; 26] = [
+    "--version",
+    "-V",
+    "--help",
+    "-h",
+    "--markers",
+    "--fixtures-per-test",
+    "--cache-show",
+    "--collectonly",
+    "--snapshot-update",
+    "--force-regen",
+    "--regen-all",
+    "--suppress-no-test-exit-code",
     "--lf",
     "--last-failed",
     "--sw",
@@ -73,7 +103,7 @@ const DROPS: [&str; 14] = [
     "--setup-plan",
     "--setup-only",
 ];
-const FLAGS: [&str; 20] = [
+const FLAGS: [&str; 21] = [
     "--strict",
     "--strict-markers",
     "--strict-config",
@@ -94,6 +124,7 @@ const FLAGS: [&str; 20] = [
     "--new-first",
     "--cache-clear",
     "--full-trace",
+    "--disable-warnings",
 ];
 const DEMANDS: [&str; 5] = ["--strict", "--strict-markers", "--strict-config", "--runxfail", "--doctest-modules"];
 /// Plugins that neither collect nor judge.
@@ -148,7 +179,14 @@ impl Options {
             "-k" => self.keyword = Some(value),
             "-m" => self.mark = Some(value),
             "--reruns" => self.reruns = value.parse().unwrap_or(1),
-            "--ignore" | "--ignore-glob" => self.ignores.push(root(&value)),
+            "--ignore" => self.ignores.push(root(&value)),
+            "--ignore-glob" => self.hidden.push(value),
+            "--cov-fail-under" => self.floor = Some(value),
+            "--hypothesis-seed" => drop(self.drops.insert(format!("{name} {value}"))),
+            "--hypothesis-profile" if !KNOWN_PROFILES.contains(&value.as_str()) && !value.contains('$') => {
+                self.drops.insert(format!("{name} {value}"));
+            }
+            _ if PARTS.contains(&name) && !value.contains(['$', '{']) => drop(self.drops.insert(format!("{name} {value}"))),
             "--deselect" | "-c" | "--config-file" => drop(self.drops.insert(format!("{name} {value}"))),
             "-o" | "--override-ini" => {
                 self.overrides.extend(value.split_once('=').map(|(k, v)| (k.trim().to_owned(), v.trim().to_owned())));
@@ -172,12 +210,35 @@ impl Options {
                 losses.push(format!("{was} -> {flag} {:?} drops tests", is.as_deref().unwrap_or_default()));
             }
         }
-        losses.extend(self.drops.difference(&base.drops).map(|drop| format!("{drop} drops or hides tests")));
+        losses.extend(self.drops.difference(&base.drops).map(|drop| format!("{drop} drops, hides or narrows tests")));
         losses.extend(base.demands.difference(&self.demands).filter(|d| !self.demands_still(d)).map(|demand| format!("{demand} is gone")));
         if self.reruns > base.reruns {
             losses.push(format!("--reruns {} -> {}: a failure is repeated until it passes", base.reruns, self.reruns));
         }
+        if let (Some(was), Some(is)) = (&base.floor, &self.floor)
+            && is_lower(is, was)
+        {
+            losses.push(format!("--cov-fail-under {was} -> {is}: less coverage is asked for"));
+        }
         losses
+    }
+
+    /// `-o xfail_strict=false` and its kin.
+    pub(super) fn loosened(&self, base: &Options) -> impl Iterator<Item = String> {
+        let fresh = self.overrides.iter().filter(|one| !base.overrides.contains(one));
+        let strict = |key: &str| matches!(key, "xfail_strict" | "strict_xfail" | "strict" | "strict_markers" | "strict_config");
+        let off =
+            fresh.filter(move |(key, value)| strict(key) && matches!(value.to_ascii_lowercase().as_str(), "false" | "0" | "no" | "off"));
+        off.map(|(key, value)| format!("-o {key}={value} is less strict"))
+    }
+
+    /// Whether a file is passed over.
+    pub(super) fn ignores(&self, path: &str) -> bool {
+        under_any(&self.ignores, path, false)
+            || self.hidden.iter().any(|glob| {
+                let mut folders = path.match_indices('/').map(|(at, _)| &path[..at]);
+                crosses(glob, path) || folders.any(|folder| crosses(glob, folder))
+            })
     }
 
     /// `--strict` stands for the other two, and a bare `error` for every category.
@@ -202,16 +263,9 @@ fn split(word: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// A path as pytest takes it, without what says nothing.
-pub(super) fn root(word: &str) -> String {
-    let mut path = word;
-    while let Some(rest) = path.strip_prefix("./") {
-        path = rest;
-    }
-    match path.trim_end_matches('/') {
-        "" | "." => String::new(),
-        path => path.to_owned(),
-    }
+/// Whether one number is less than another; a text that is none says nothing.
+pub(super) fn is_lower(is: &str, was: &str) -> bool {
+    matches!((is.trim().parse::<f64>(), was.trim().parse::<f64>()), (Ok(is), Ok(was)) if is < was)
 }
 
 /// Whether a selecting expression takes less than before.
@@ -269,6 +323,16 @@ mod tests {
             ("--strict-markers -q", "-q"),
             ("--doctest-modules", ""),
             ("-W error", "-W error::DeprecationWarning"),
+            ("", "--version"),
+            ("-q", "-q --collectonly"),
+            ("", "--snapshot-update"),
+            ("", "--suppress-no-test-exit-code"),
+            ("", "--splits 4 --group 1"),
+            ("", "--shard-id=0 --num-shards=4"),
+            ("", "--hypothesis-seed=0"),
+            ("", "--hypothesis-profile=quick"),
+            ("--hypothesis-profile=ci", "--hypothesis-profile dev"),
+            ("--cov-fail-under=95", "--cov-fail-under 10"),
         ] {
             assert_eq!(losses(base, patch).len(), 1, "{base:?} -> {patch:?}: {:?}", losses(base, patch));
         }
@@ -288,8 +352,30 @@ mod tests {
             ("-W error::UserWarning", "-W error"),
             ("-q", "-vv --some-option=-k --other value"),
             ("--ff tests", "--ff -n auto tests"),
+            ("", "--splits 4 --group ${{ matrix.group }}"),
+            ("", "--hypothesis-profile=ci --hypothesis-show-statistics"),
+            ("--hypothesis-profile=quick", "--hypothesis-profile=thorough"),
+            ("--cov-fail-under=90", "--cov-fail-under=95.5"),
+            ("", "--cov=shop --cov-fail-under=90"),
+            ("-o xfail_strict=false", "-o xfail_strict=true"),
         ] {
             assert_eq!(losses(base, patch), Vec::<String>::new(), "{base:?} -> {patch:?}");
+        }
+    }
+
+    #[test]
+    fn a_glob_that_is_ignored_crosses_folders() {
+        for (glob, path, yes) in [
+            ("*props*", "tests/properties/test_cart_props.py", true),
+            ("tests/prop*", "tests/properties/test_a.py", true),
+            ("*/test_[ab].py", "tests/test_a.py", true),
+            ("./tests/test_?.py", "tests/test_a.py", true),
+            ("props*", "tests/test_a_props.py", false),
+            ("*.txt", "tests/test_a.py", false),
+            ("*[", "tests/test_a.py", true),
+        ] {
+            let options = Options::parse(&[format!("--ignore-glob={glob}")]);
+            assert_eq!(options.ignores(path), yes, "{glob} {path}");
         }
     }
 

@@ -2,11 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use crate::settings::glob::Glob;
 use crate::strength::harness::ini::{self, Section, Value};
-use crate::strength::harness::options::{Options, root};
+use crate::strength::harness::options::{Options, is_lower};
+use crate::strength::harness::paths::{like, root, under_any};
 use crate::strength::harness::{Loss, Sight, joined, read};
 use crate::tree::{RepoPath, Tree, TreeError};
+
+/// The files that say how much coverage is enough, in coverage's own order, and their sections.
+const COVERAGE: [(&str, &str); 4] =
+    [(".coveragerc", "report"), ("setup.cfg", "coverage:report"), ("tox.ini", "coverage:report"), ("pyproject.toml", "")];
+
+/// Whether a file of this name may say how much coverage is enough.
+pub(super) fn is_coverage(name: &[u8]) -> bool {
+    COVERAGE.iter().any(|(file, _)| file.as_bytes() == name)
+}
 
 /// The files that pytest asks in a folder; the first that has its section counts.
 const FILES: [&str; 7] = ["pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg"];
@@ -55,12 +64,80 @@ fn effective(tree: &dyn Tree, folder: &[u8]) -> Result<Result<Option<Config>, Lo
         let path = joined(folder, file);
         let Some(text) = read(tree, &path)? else { continue };
         match keys(file, &text) {
-            Ok(Some(keys)) => return Ok(Ok(Some(Config { path, keys }))),
+            Ok(Some(keys)) => return Ok(Ok(Some(Config { path, keys: overridden(keys) }))),
             Ok(None) => {}
             Err((line, says)) => return Ok(Err(Loss::unreadable(&path, line, &says))),
         }
     }
     Ok(Ok(None))
+}
+
+/// With the values that `addopts` sets by `-o key=value`.
+fn overridden(mut keys: Section) -> Section {
+    let line = keys.get("addopts").map_or(1, |(_, line)| *line);
+    for (key, value) in options(&keys).overrides.into_iter().filter(|(key, _)| key != "addopts") {
+        keys.insert(key, (Value::Text(value), line));
+    }
+    keys
+}
+
+/// What overriding values of a command take away that the base's command did not.
+pub(super) fn narrowed(was: &Options, is: &Options, tests: &[String]) -> Option<String> {
+    if was.overrides == is.overrides {
+        return None;
+    }
+    let section = |options: &Options| -> Section {
+        options.overrides.iter().map(|(key, value)| (key.clone(), (Value::Text(value.clone()), 1))).collect()
+    };
+    let (was, is) = (section(was), section(is));
+    let names = names(&was, &is).into_iter().next().map(|(_, says)| format!("-o {says}"));
+    let (before, after) = (Selection::of(&was), Selection::of(&is));
+    names
+        .or_else(|| tests.iter().find(|path| before.collects(path) && !after.collects(path)).map(|path| format!("-o: does not run {path}")))
+}
+
+/// Functions and classes that are not taken for tests any more.
+fn names(was: &Section, is: &Section) -> Vec<(&'static str, String)> {
+    let mut says = Vec::new();
+    for (key, default) in [("python_functions", "test"), ("python_classes", "Test")] {
+        let (was, is) = (patterns(was, key, default), patterns(is, key, default));
+        let lost: Vec<&str> = was.iter().filter(|name| !is.iter().any(|other| covers(other, name))).map(String::as_str).collect();
+        if !lost.is_empty() {
+            says.push((key, format!("{key}: {:?} -> {:?} drops tests named {}", was.join(" "), is.join(" "), lost.join(" "))));
+        }
+    }
+    says
+}
+
+/// The coverage that a folder's configuration asks for: the file, the number and its line.
+fn floor(tree: &dyn Tree, folder: &[u8]) -> Result<Option<(RepoPath, String, u32)>, TreeError> {
+    for (file, section) in COVERAGE {
+        let path = joined(folder, file);
+        let Some(text) = read(tree, &path)? else { continue };
+        let found = if section.is_empty() {
+            let whole = ini::table(&text).unwrap_or_default();
+            let report = whole.get("tool").and_then(|tool| tool.get("coverage")?.get("report")).and_then(|report| report.as_table());
+            report.and_then(|report| ini::section(report, &text).remove("fail_under"))
+        } else {
+            ini::ini(&text).remove(section).and_then(|mut report| report.remove("fail_under"))
+        };
+        if let Some((value, line)) = found {
+            return Ok(Some((path, value.shown(), line)));
+        }
+    }
+    Ok(None)
+}
+
+/// Coverage that is not asked for any more; a number that moves to another file of the folder, or to `addopts`, holds.
+pub(super) fn coverage(sight: &Sight<'_>, folder: &[u8]) -> Result<Option<Loss>, TreeError> {
+    let Some((from, was, _)) = floor(sight.base, folder)? else { return Ok(None) };
+    let is = floor(sight.patch, folder)?;
+    if let Some((path, is, line)) = is {
+        return Ok(is_lower(&is, &was).then(|| Loss::at(&path, Some(line), format!("coverage: fail_under {was} -> {is}"))));
+    }
+    let by_option = effective(sight.patch, folder)?.ok().flatten().and_then(|config| options(&config.keys).floor);
+    let gone = by_option.is_none_or(|is| is_lower(&is, &was));
+    Ok((gone && !is_lower(&was, "1")).then(|| Loss::at(&from, None, format!("coverage: fail_under {was} is gone"))))
 }
 
 fn keys(file: &str, text: &str) -> Result<Option<Section>, (u32, String)> {
@@ -115,15 +192,11 @@ impl Comparison<'_> {
             says.push((self.line("reruns"), format!("reruns: {} -> {}", shown(self.was, "reruns"), shown(self.is, "reruns"))));
         }
         says.extend(self.warnings());
-        for (key, default) in [("python_functions", "test"), ("python_classes", "Test")] {
-            let (was, is) = (patterns(self.was, key, default), patterns(self.is, key, default));
-            let lost: Vec<&str> = was.iter().filter(|name| !is.iter().any(|other| covers(other, name))).map(String::as_str).collect();
-            if !lost.is_empty() {
-                says.push((
-                    self.line(key),
-                    format!("{key}: {:?} -> {:?} drops tests named {}", was.join(" "), is.join(" "), lost.join(" ")),
-                ));
-            }
+        says.extend(names(self.was, self.is).into_iter().map(|(key, says)| (self.line(key), says)));
+        let auto = |section: &Section, key: &str| section.get(key).is_some_and(|(value, _)| value.shown() == "auto");
+        if auto(self.was, "asyncio_mode") && !auto(self.is, "asyncio_mode") && !auto(self.is, "anyio_mode") {
+            let lost = format!("asyncio_mode: auto -> {}: async tests without a mark are not run", shown(self.is, "asyncio_mode"));
+            says.push((self.line("asyncio_mode"), lost));
         }
         says
     }
@@ -208,7 +281,7 @@ struct Selection {
     roots: Vec<String>,
     files: Vec<String>,
     hidden: Vec<String>,
-    ignores: Vec<String>,
+    options: Options,
 }
 
 const DEFAULT_FILES: [&str; 2] = ["test_*.py", "*_test.py"];
@@ -222,13 +295,11 @@ impl Selection {
                 .get(key)
                 .map_or_else(|| default.iter().map(|text| (*text).to_owned()).collect(), |(value, _): &(Value, u32)| value.words())
         };
-        let named = if options.roots.is_empty() { list("testpaths", &[]).iter().map(|path| root(path)).collect() } else { options.roots };
-        Selection {
-            roots: named,
-            files: list("python_files", &DEFAULT_FILES),
-            hidden: list("norecursedirs", &DEFAULT_HIDDEN),
-            ignores: options.ignores,
-        }
+        let named = match options.roots.is_empty() {
+            true => list("testpaths", &[]).iter().map(|path| root(path)).collect(),
+            false => options.roots.clone(),
+        };
+        Selection { roots: named, files: list("python_files", &DEFAULT_FILES), hidden: list("norecursedirs", &DEFAULT_HIDDEN), options }
     }
 
     /// Whether a file (by its path from the folder of the configuration) is collected.
@@ -236,27 +307,6 @@ impl Selection {
         let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
         let file = self.files.iter().any(|pattern| like(pattern, name) || pattern.contains('/') && like(pattern, path));
         let hidden = folders.split('/').any(|part| !part.is_empty() && self.hidden.iter().any(|pattern| like(pattern, part)));
-        file && !hidden && under_any(&self.roots, path, true) && !under_any(&self.ignores, path, false)
+        file && !hidden && under_any(&self.roots, path, true) && !self.options.ignores(path)
     }
-}
-
-/// Whether a path lies under one of some roots; no roots at all mean `empty`.
-pub(super) fn under_any(roots: &[String], path: &str, empty: bool) -> bool {
-    if roots.is_empty() {
-        return empty;
-    }
-    roots.iter().any(|root| {
-        let inside = |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-        root.is_empty()
-            || inside(root)
-            || (root.contains(['*', '?', '[']) && (like(root, path) || ancestors(path).any(|folder| like(root, folder))))
-    })
-}
-
-fn ancestors(path: &str) -> impl Iterator<Item = &str> {
-    path.match_indices('/').map(|(at, _)| &path[..at])
-}
-
-fn like(pattern: &str, text: &str) -> bool {
-    pattern == text || Glob::new(pattern).is_ok_and(|glob| glob.matches(text.as_bytes()))
 }

@@ -1,7 +1,8 @@
 //! Owns test commands: which words of a command line run tests, by which runner, and what narrows each.
 
 use crate::strength::harness::options::Options;
-use crate::strength::harness::pytest_ini::under_any;
+use crate::strength::harness::paths::under_any;
+use crate::strength::harness::pytest_ini::narrowed;
 
 /// A command that runs tests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -158,6 +159,8 @@ impl Run {
                 };
                 take(runner.to_owned(), at + 1);
             }
+            // Its other commands judge nothing.
+            "seedgate" if word(0) == "check" => take(GATE.to_owned(), 1),
             "go" if word(0) == "test" => take("go test".to_owned(), 1),
             "setup.py" | "manage.py" if after.iter().any(|arg| arg == "test") => take(format!("{name} test"), 0),
             "bash" | "sh" if tells(base(word(0))) && word(0).contains('.') => take(base(word(0)).to_owned(), 1),
@@ -176,8 +179,13 @@ impl Run {
         Some(())
     }
 
+    /// Whether it may stand for another without being read: what is behind a target is not known, but it is no gate.
+    pub(super) fn may_hide(&self, other: &Run) -> bool {
+        self.is_indirect() && other.runner != GATE
+    }
+
     /// Whether other words may stand behind it: a target, a script, a runner of environments.
-    pub(super) fn is_indirect(&self) -> bool {
+    fn is_indirect(&self) -> bool {
         let first = self.runner.split(' ').next().unwrap_or_default();
         matches!(first, "tox" | "nox") || TARGETED.contains(&first) || self.runner.contains(" run ") || self.runner.contains(['.', '/'])
     }
@@ -219,18 +227,20 @@ impl Run {
 
     fn narrower_pytest(&self, base: &Run, tests: &[String]) -> Option<String> {
         let (was, is) = (Options::parse(&base.args), Options::parse(&self.args));
-        let takes = |options: &Options, path: &str| under_any(&options.roots, path, true) && !under_any(&options.ignores, path, false);
+        let takes = |options: &Options, path: &str| under_any(&options.roots, path, true) && !options.ignores(path);
         let parts = |options: &Options| options.roots.iter().filter(|root| root.contains("::")).cloned().collect::<Vec<_>>();
         if let Some(part) = parts(&is).iter().find(|part| !was.roots.contains(part)) {
             return Some(format!("only {part}"));
         }
         let lost: Vec<&String> = tests.iter().filter(|path| takes(&was, path) && !takes(&is, path)).collect();
-        let opaque = |options: &Options| options.roots.iter().chain(&options.ignores).any(|root| root.contains(['$', '{', '`']));
+        let opaque = |options: &Options| {
+            options.roots.iter().chain(&options.ignores).chain(&options.hidden).any(|root| root.contains(['$', '{', '`']))
+        };
         let paths = lost.first().filter(|_| !opaque(&is) && !opaque(&was)).map(|first| match lost.len() {
             1 => format!("does not run {first}"),
             more => format!("does not run {first} and {} more", more - 1),
         });
-        is.losses(&was).into_iter().next().or(paths)
+        is.losses(&was).into_iter().chain(is.loosened(&was)).next().or(paths).or_else(|| narrowed(&was, &is, tests))
     }
 
     fn gained(&self, base: &Run, flags: &[&str]) -> Option<String> {
@@ -260,6 +270,9 @@ impl Run {
             .map(|word| format!("{word} is gone"))
     }
 }
+
+/// Seedgate's own command in a build service.
+pub(super) const GATE: &str = "seedgate check";
 
 /// Options of other runners that take, drop or repeat tests.
 const LIMITS: [&str; 22] = [
@@ -292,7 +305,7 @@ fn is_known(word: &str) -> bool {
 }
 
 /// Whether a target or a script is one of tests by its name.
-fn tells(name: &str) -> bool {
+pub(super) fn tells(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let parts = name.split(|c: char| !c.is_ascii_alphanumeric());
     !name.starts_with('-')

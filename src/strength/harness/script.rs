@@ -1,11 +1,16 @@
 //! Owns files that run tests: build services, make, tox, scripts and package files; what a change of them stops running.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value as Json;
 
+use crate::strength::harness::events::Starts;
 use crate::strength::harness::ini::{ini, line_of};
+use crate::strength::harness::runners::tells;
 use crate::strength::harness::steps::{self, Lost, Shell, Step};
 use crate::strength::harness::words::{logical, numbered};
-use crate::strength::harness::{Loss, Sight, ci, managers, pytest_ini, read};
+use crate::strength::harness::{Loss, Sight, ci, managers, pytest_ini, quoted, read};
+use crate::strength::languages::Language;
 use crate::tree::{RepoPath, TreeError};
 
 /// How a file is read.
@@ -23,6 +28,12 @@ pub(super) enum Format {
     Tox,
     /// `package.json`.
     Package,
+    /// nox.
+    Nox,
+    /// Jenkins.
+    Jenkins,
+    /// Scripts in `pyproject.toml`.
+    Pyproject,
 }
 
 const YAML: [&str; 16] = [
@@ -44,6 +55,8 @@ const YAML: [&str; 16] = [
     "action.yaml",
 ];
 const YAML_FOLDERS: [&str; 7] = [".gitlab/", ".circleci/", ".azure-pipelines/", ".woodpecker/", ".buildkite/", ".builds/", ".semaphore/"];
+/// Files that a filter of paths is tried on.
+const MOST_TRIED: usize = 2_000;
 /// Workflows that are looked through for a command that a change dropped elsewhere.
 const MOST_WORKFLOWS: usize = 200;
 
@@ -62,10 +75,14 @@ pub(super) fn kind(path: &RepoPath) -> Option<Format> {
         Some(Format::Make)
     } else if script || text.starts_with(".ci/") && !name.contains('.') {
         Some(Format::Shell)
-    } else if name == "tox.ini" {
-        Some(Format::Tox)
     } else {
-        (name == "package.json").then_some(Format::Package)
+        match name {
+            "tox.ini" => Some(Format::Tox),
+            "package.json" => Some(Format::Package),
+            "noxfile.py" => Some(Format::Nox),
+            "pyproject.toml" => Some(Format::Pyproject),
+            _ => name.starts_with("Jenkinsfile").then_some(Format::Jenkins),
+        }
     }
 }
 
@@ -87,6 +104,9 @@ pub(super) fn losses(sight: &Sight<'_>, paths: &[&RepoPath]) -> Result<Vec<Loss>
         files.push(File { path, format, texts, was, is });
     }
     let mut losses: Vec<Loss> = files.iter().flat_map(File::beside).collect();
+    for file in &files {
+        losses.extend(file.starts(sight)?);
+    }
     if files.iter().all(|file| file.was.iter().all(|step| file.is.contains(step))) {
         return Ok(losses);
     }
@@ -96,16 +116,16 @@ pub(super) fn losses(sight: &Sight<'_>, paths: &[&RepoPath]) -> Result<Vec<Loss>
             files.iter().enumerate().filter(|(other, _)| *other != at).flat_map(|(_, file)| file.gained()).collect();
         let mut standing = None;
         for lost in steps::lost(&file.was, &file.is, &tests) {
-            if file.made_good(&lost, &elsewhere, &tests) {
+            let stands = |step: &Step| hides(sight, step, lost.step, &tests);
+            if file.made_good(&lost, &elsewhere, &tests, &stands)? {
                 continue;
             }
-            if lost.nearest.is_none() {
+            if lost.nearest.is_none() && !file.is_idle(&lost.step.scope) {
                 let standing = match &mut standing {
                     Some(standing) => standing,
                     slot => slot.insert(standing_steps(sight, paths)?),
                 };
-                if standing.iter().any(|step| steps::covers(step, lost.step, &tests) || step.run.is_indirect() && step.silenced.is_empty())
-                {
+                if standing.iter().any(|step| steps::covers(step, lost.step, &tests)) || any(standing.iter(), &stands)? {
                     continue;
                 }
             }
@@ -113,6 +133,35 @@ pub(super) fn losses(sight: &Sight<'_>, paths: &[&RepoPath]) -> Result<Vec<Loss>
         }
     }
     Ok(losses)
+}
+
+/// Whether a step may run another behind a target or a script: what can be read of that is held against it.
+fn hides(sight: &Sight<'_>, step: &Step, base: &Step, tests: &[String]) -> Result<bool, TreeError> {
+    if !step.silenced.is_empty() || !step.run.may_hide(&base.run) {
+        return Ok(false);
+    }
+    let script = step.text.split_whitespace().find(|word| word.ends_with(".sh")).map(|word| word.trim_start_matches("./"));
+    let (path, target) = match (step.run.runner.strip_prefix("make "), script) {
+        (Some(target), _) => (RepoPath::new("Makefile"), Some(target)),
+        (None, Some(script)) => (RepoPath::new(script), None),
+        (None, None) => return Ok(true),
+    };
+    let Some(format) = kind(&path) else { return Ok(true) };
+    let text = read(sight.patch, &path)?.unwrap_or_default();
+    let mut behind = steps_of(format, &text);
+    behind.retain(|one| {
+        one.run.runner == base.run.runner && target.is_none_or(|target| one.scope.split_whitespace().any(|name| name == target))
+    });
+    Ok(behind.is_empty() || behind.iter().any(|one| steps::covers(one, base, tests)))
+}
+
+fn any<'s>(steps: impl Iterator<Item = &'s Step>, stands: &impl Fn(&Step) -> Result<bool, TreeError>) -> Result<bool, TreeError> {
+    for step in steps {
+        if stands(step)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn steps_of(format: Format, text: &str) -> Vec<Step> {
@@ -125,6 +174,9 @@ fn steps_of(format: Format, text: &str) -> Vec<Step> {
         }
         Format::Tox => of_tox(text),
         Format::Package => of_package(text),
+        Format::Nox => quoted::of_nox(text),
+        Format::Jenkins => quoted::of_jenkins(text),
+        Format::Pyproject => quoted::of_pyproject(text),
     }
 }
 
@@ -202,7 +254,7 @@ fn standing_steps(sight: &Sight<'_>, changed: &[&RepoPath]) -> Result<Vec<Step>,
     let workflows = sight.patch.list(b".github/workflows")?.into_iter().map(|(path, _)| path).filter(|path| !changed.contains(&path));
     for path in workflows.filter(|path| kind(path) == Some(Format::Workflow)).take(MOST_WORKFLOWS) {
         let text = read(sight.patch, &path)?.unwrap_or_default();
-        if !ci::events(&text).is_empty() {
+        if !Starts::read(&text).is_empty() {
             found.append(&mut ci::steps(&text, true));
         }
     }
@@ -216,12 +268,20 @@ impl File<'_> {
     }
 
     /// Whether other steps of the change stand for a lost one.
-    fn made_good(&self, lost: &Lost<'_>, elsewhere: &[&Step], tests: &[String]) -> bool {
+    fn made_good(
+        &self,
+        lost: &Lost<'_>,
+        elsewhere: &[&Step],
+        tests: &[String],
+        stands: &impl Fn(&Step) -> Result<bool, TreeError>,
+    ) -> Result<bool, TreeError> {
         if elsewhere.iter().any(|step| steps::covers(step, lost.step, tests)) {
-            return true;
+            return Ok(true);
         }
-        let replaced = || self.gained().chain(elsewhere.iter().copied()).any(|step| step.silenced.is_empty() && step.run.is_indirect());
-        lost.nearest.is_none() && (!lost.step.silenced.is_empty() || replaced())
+        if lost.nearest.is_some() {
+            return Ok(false);
+        }
+        Ok(!lost.step.silenced.is_empty() || any(self.gained().chain(elsewhere.iter().copied()), stands)?)
     }
 
     fn loss(&self, lost: &Lost<'_>) -> Loss {
@@ -240,16 +300,57 @@ impl File<'_> {
         if matches!(self.format, Format::Make | Format::Shell | Format::Package) {
             losses.extend(managers::bypasses(self.path, was, is));
         }
-        if self.format == Format::Workflow && !self.was.is_empty() && !self.is.is_empty() {
-            let (before, after) = (ci::events(was), ci::events(is));
-            if !before.is_empty() && after.is_empty() {
-                losses.push(Loss::at(
-                    self.path,
-                    None,
-                    format!("no change of code starts it any more (on: {})", before.into_iter().collect::<Vec<_>>().join(", ")),
-                ));
-            }
-        }
         losses
+    }
+
+    /// Whether a change of code starts it as before.
+    fn starts(&self, sight: &Sight<'_>) -> Result<Option<Loss>, TreeError> {
+        if self.format != Format::Workflow || self.was.is_empty() || self.is.is_empty() {
+            return Ok(None);
+        }
+        let (before, after) = (Starts::read(&self.texts[0]), Starts::read(&self.texts[1]));
+        let mut says = after.lost(&before);
+        if says.is_none() && after.asks_paths() && before != after {
+            let tests = pytest_ini::collected(sight)?;
+            let code = sight.patch.list(b"")?.into_iter().map(|(path, _)| path).filter(|path| Language::of(path).is_some());
+            // What lies in a folder of tests is no code of its own.
+            let top = |path: &str| path.split_once('/').map(|(folder, _)| folder.to_owned());
+            let folders: BTreeSet<String> = tests.iter().filter_map(|path| top(path)).collect();
+            let code = code.filter_map(|path| path.as_str().map(str::to_owned));
+            let code = code.filter(|path| !tests.contains(path) && top(path).is_none_or(|folder| !folders.contains(&folder)));
+            let code: Vec<String> = code.take(MOST_TRIED).collect();
+            let tests: Vec<String> = tests.iter().take(MOST_TRIED).cloned().collect();
+            let left_out = [tests, code].into_iter().find(|paths| after.leaves_out(&before, paths));
+            says = left_out
+                .and_then(|paths| paths.into_iter().next())
+                .map(|path| format!("no change of {path} and its kind starts it any more"));
+        }
+        Ok(says.map(|says| Loss::at(self.path, None, says)))
+    }
+
+    /// Whether a target of tests is still there and does nothing any more.
+    fn is_idle(&self, scope: &str) -> bool {
+        let nothing = |command: &str| {
+            let command = command.trim().trim_start_matches(['@', '-', '+', ' ']);
+            let first = command.split_whitespace().next().unwrap_or_default();
+            matches!(first, "" | "echo" | "true" | ":" | "printf" | "#")
+                && !command.contains(['&', '|', ';', '`'])
+                && !command.contains("$(")
+                || command == "exit 0"
+        };
+        let text = &self.texts[1];
+        match self.format {
+            Format::Make => {
+                let mut lines = text.lines().skip_while(|line| line.split_once(':').is_none_or(|(names, _)| names.trim() != scope));
+                let needs =
+                    lines.next().and_then(|line| line.split_once(':')).map(|(_, needs)| needs.split('#').next().unwrap_or_default().trim());
+                tells(scope) && needs == Some("") && lines.take_while(|line| line.starts_with(['\t', ' ']) || line.is_empty()).all(nothing)
+            }
+            Format::Package => {
+                let json = serde_json::from_str::<Json>(text).ok();
+                json.as_ref().and_then(|json| json.get("scripts")?.get(scope)?.as_str()).is_some_and(nothing)
+            }
+            _ => false,
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::strength::harness::flow::Flow;
 use crate::strength::harness::runners::Run;
 use crate::strength::harness::words::{Token, logical, tokens};
 
@@ -35,6 +36,7 @@ pub(super) fn of_script<'l>(lines: impl IntoIterator<Item = (u32, &'l str)>, mut
         logical(lines).iter().map(|(number, text)| (*number, tokens(text))).filter(|(_, t)| !t.is_empty()).collect();
     let mut steps = Vec::new();
     let mut optimized = false;
+    let mut flow = Flow::default();
     for (at, (number, tokens)) in lines.iter().enumerate() {
         let last = at + 1 == lines.len();
         let segments = segments(tokens);
@@ -42,9 +44,17 @@ pub(super) fn of_script<'l>(lines: impl IntoIterator<Item = (u32, &'l str)>, mut
             shell.set(&segment.words);
             optimized |= segment.words.iter().any(|w| w == "export")
                 && segment.words.iter().any(|w| w.starts_with("PYTHONOPTIMIZE=") && !w.ends_with("=0"));
+            if segment.then == "(" && segments.get(place + 1).is_some_and(|next| next.words.is_empty() && next.then == ")") {
+                let line: Vec<String> = segments.iter().flat_map(|segment| segment.words.iter().cloned()).collect();
+                segment.words.last().into_iter().for_each(|name| flow.defines(name, &line));
+                continue;
+            }
+            let before = place.checked_sub(1).and_then(|before| segments.get(before));
+            let never = flow.read(&segment.words, before.map_or((&[], ""), |s| (s.words.as_slice(), s.then)), segment.then);
             let Some(mut run) = Run::of(&segment.command()) else { continue };
             run.optimized |= optimized;
-            let silenced = silenced(&segments, place, shell, last);
+            let mut silenced = silenced(&segments, place, shell, last);
+            silenced.extend(never);
             steps.push(Step { run, text: segment.words.join(" "), line: *number, scope: scope.to_owned(), silenced });
         }
     }

@@ -168,3 +168,10 @@ fn block_of(value: &str, column: usize) -> Option<Block> {
     let marks = value.strip_prefix(['|', '>'])?;
     marks.chars().all(|c| matches!(c, '+' | '-') || c.is_ascii_digit()).then(|| Block { column, folded: value.starts_with('>') })
 }
+
+/// The items of `[a, b]`, or the one value.
+pub(super) fn listed(value: &str) -> Vec<String> {
+    let inner = value.trim().trim_start_matches('[').trim_end_matches(']');
+    let items = inner.split(',').map(|item| item.trim().trim_matches(['"', '\'']).to_owned());
+    items.filter(|item| !item.is_empty()).collect()
+}

@@ -7,6 +7,7 @@ use ruff_python_ast::{Expr, ExprCall, Stmt, StmtFunctionDef};
 use ruff_text_size::{Ranged as _, TextRange};
 
 use crate::strength::languages::python::names::Names;
+use crate::strength::languages::python::replaced::Replaced;
 use crate::strength::languages::python::text::File;
 
 /// What one function of pytest's machinery can do.
@@ -35,6 +36,8 @@ pub struct Hooks {
     pub ignored: BTreeMap<String, u32>,
     /// Statements of the module itself that end or skip a run.
     pub top: BTreeMap<String, u32>,
+    /// Statements of the module itself that put something else in the place of a part of another module: the module, and the line.
+    pub patched: BTreeMap<String, (String, u32)>,
 }
 
 /// Hooks whose answer takes the place of pytest's own work.
@@ -79,7 +82,7 @@ const STUBS: [&str; 8] = ["Mock", "MagicMock", "AsyncMock", "NonCallableMock", "
 /// Reads the statements of a file.
 pub(super) fn read(file: &File<'_>, body: &[Stmt]) -> Hooks {
     let names = Names::read(file, body);
-    let mut reader = Reader { file, names: &names, hooks: Hooks::default() };
+    let mut reader = Reader { file, names: &names, replaced: Replaced::read(body), hooks: Hooks::default() };
     reader.block(body);
     reader.hooks
 }
@@ -87,6 +90,7 @@ pub(super) fn read(file: &File<'_>, body: &[Stmt]) -> Hooks {
 struct Reader<'r, 'a> {
     file: &'r File<'r>,
     names: &'r Names<'a>,
+    replaced: Replaced,
     hooks: Hooks,
 }
 
@@ -94,6 +98,9 @@ impl Reader<'_, '_> {
     fn block(&mut self, body: &[Stmt]) {
         for stmt in body {
             self.ignores(stmt);
+            if let Some(module) = self.replaced.module(stmt) {
+                self.hooks.patched.insert(self.file.plain(stmt.range(), &[]), (module, self.file.line(stmt.start())));
+            }
             match stmt {
                 Stmt::FunctionDef(def) => self.function(def),
                 Stmt::ClassDef(class) => self.block(&class.body),
@@ -206,7 +213,17 @@ fn ends_a_run(call: &ExprCall) -> bool {
             | "skip"
             | "xfail"
             | "importorskip"
-    )
+    ) || (name.ends_with("atexit.register") && ends_later(call))
+}
+
+/// `atexit.register(os._exit, 0)`.
+fn ends_later(call: &ExprCall) -> bool {
+    let exits = |expr: &Expr| dotted(expr).is_some_and(|name| name.ends_with("_exit"));
+    match call.arguments.args.first() {
+        Some(Expr::Lambda(lambda)) => lambda.body.as_call_expr().is_some_and(|call| exits(&call.func)),
+        Some(first) => exits(first),
+        None => false,
+    }
 }
 
 #[derive(Default)]
@@ -242,6 +259,18 @@ struct Effects<'e> {
 }
 
 impl Effects<'_> {
+    /// Whether the hook may change the command line.
+    fn loads(&self) -> bool {
+        matches!(self.hook, "pytest_load_initial_conftests" | "pytest_cmdline_preparse")
+    }
+
+    /// Whether an assignment to `args` puts the words back that were given, and selects none of the tests.
+    fn keeps(&self, range: TextRange) -> bool {
+        let text = self.file.plain(range, &[]);
+        let selects = ["-k", "-m", "--deselect", "--ignore", "--co", "--lf"].iter().any(|word| text.contains(word));
+        text.split_once('=').is_some_and(|(_, value)| value.contains("args")) && !selects
+    }
+
     fn note(&mut self, range: TextRange) {
         self.effects.insert(self.file.plain(range, &[]));
     }
@@ -249,6 +278,7 @@ impl Effects<'_> {
     fn assigned(&mut self, target: &Expr, range: TextRange) {
         match target {
             Expr::Subscript(place) if is_items(&place.value) => self.note(range),
+            Expr::Subscript(place) if self.loads() && is_named(&place.value, "args") && !self.keeps(range) => self.note(range),
             Expr::Attribute(place) => {
                 let option = dotted(&place.value).is_some_and(|value| value.ends_with("option"));
                 if DECISIVE.contains(&place.attr.as_str()) || option && matches!(place.attr.as_str(), "args" | "file_or_dir") {
@@ -279,6 +309,10 @@ impl Effects<'_> {
             self.stubs.insert(self.file.plain(call.range(), &[]));
         }
     }
+}
+
+fn is_named(expr: &Expr, word: &str) -> bool {
+    expr.as_name_expr().is_some_and(|name| name.id.as_str() == word)
 }
 
 fn is_items(expr: &Expr) -> bool {

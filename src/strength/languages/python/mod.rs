@@ -20,6 +20,7 @@ mod noise;
 mod patches;
 mod paths;
 mod reducers;
+mod replaced;
 pub(super) mod sensing;
 mod signatures;
 mod oracles;
