@@ -116,7 +116,7 @@ impl<'a> Judge<'a> {
         let (weakenings, cards) = self.weakenings(candidate, &own, &views, twins)?;
         findings.extend(weakenings);
         findings.extend(self.harness(candidate, &own, &base, &patch, &policy)?);
-        records::witnesses(&own, &mut findings);
+        records::witnesses(&base, &own, &mut findings)?;
         findings.extend(records::findings(&views.0, &views.1, &own)?);
         let changed: Vec<RepoPath> = own.iter().map(|change| change.path.clone()).collect();
         let findings = waiver::settle(&patch, &changed, findings)?;

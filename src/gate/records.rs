@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use memchr::memmem;
+
 use crate::finding::{Finding, Level, PropId, Rule};
 use crate::freeze::day::Day;
 use crate::freeze::file::{self as freeze, Against, Fault, Freeze};
@@ -21,12 +23,18 @@ use crate::witness::promote;
 
 /// Largest ledger that a verdict reads, in bytes.
 const LEDGER_CAP: u64 = 64 << 20;
+/// Largest file that can be a witness, in bytes.
+const WITNESS_CAP: u64 = 16 << 20;
 /// Rows that are named in one finding.
 const NAMED: usize = 3;
 
-/// Makes of every fixture drift of a promoted witness the loss that it is, and adds those that the policy counts as no fixture.
-pub(super) fn witnesses(own: &[Change], findings: &mut Vec<Finding>) {
+/// Makes of every fixture drift of a promoted witness the loss that it is, and adds those that the policy counts as no fixture. A file of
+/// another kind in that folder is a fixture like any other.
+pub(super) fn witnesses(base: &dyn Tree, own: &[Change], findings: &mut Vec<Finding>) -> Result<(), GateError> {
     for change in own.iter().filter(|change| promote::is_witness(&change.path) && is_lost(change)) {
+        if !is_ours(base, change)? {
+            continue;
+        }
         let path = change.path.to_string();
         let known = findings.iter_mut().find(|finding| finding.rule == Rule::FixtureDrift && finding.path.as_ref() == Some(&path));
         let says = "a promoted witness, to be run first ever after".to_owned();
@@ -37,6 +45,17 @@ pub(super) fn witnesses(own: &[Change], findings: &mut Vec<Finding>) {
             let help = format!("restore it: git checkout HEAD -- {}", fixtures::shell(&path));
             findings.push(Finding { path: Some(path), says: vec![says], help, ..Finding::new(Rule::WitnessRemoved) });
         }
+    }
+    Ok(())
+}
+
+/// Whether the base's file names the schema of witnesses, whatever else it holds.
+fn is_ours(base: &dyn Tree, change: &Change) -> Result<bool, GateError> {
+    let Some(old) = change.old.as_ref().filter(|old| matches!(old.mode, Mode::File | Mode::Executable)) else { return Ok(false) };
+    match base.blob(&old.oid, WITNESS_CAP) {
+        Ok(bytes) => Ok(memmem::find(&bytes, b"\"seedgate.witness/").is_some()),
+        Err(TreeError::TooLarge { .. }) => Ok(false),
+        Err(error) => Err(error.of(&change.path).into()),
     }
 }
 
