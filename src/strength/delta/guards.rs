@@ -11,6 +11,8 @@ use crate::strength::delta::tokens;
 
 /// At most this many guarded checks of one card are told.
 const MOST_TOLD: usize = 8;
+/// Words that are put into a whole statement to make it go through less.
+const FEW: usize = 6;
 /// Heads of blocks that a run may pass by.
 const HEADS: [&str; 4] = ["if ", "while ", "match ", "except"];
 
@@ -85,12 +87,14 @@ fn fewer<'c>(was: &'c Claim, now: &'c Claim) -> Option<(&'c str, &'c str)> {
     only(was, now).zip(only(now, was)).find(|(was, now)| is_cut(was, now))
 }
 
-/// Whether a text is another with a slice or a filter put in.
+/// Whether a text is another with a slice or a filter put in. A whole statement that grew by more than a few words is another statement.
 fn is_cut(was: &str, now: &str) -> bool {
+    let is_statement = now.contains(" : ");
     let (was, now) = (tokens::cut(was), tokens::cut(now));
     let head = was.iter().zip(&now).take_while(|(a, b)| a == b).count();
     let tail = was[head..].iter().rev().zip(now[head..].iter().rev()).take_while(|(a, b)| a == b).count();
-    let (gone, put) = (&was[head..was.len() - tail], now[head..now.len() - tail].join(" "));
-    let cuts = ["[ :", ": ]", "islice (", "filter (", "if "].iter().any(|word| put.contains(word));
-    cuts && gone.iter().all(|token| put.split(' ').any(|kept| kept == *token))
+    let (gone, put) = (&was[head..was.len() - tail], &now[head..now.len() - tail]);
+    let text = put.join(" ");
+    let cuts = ["[ :", ": ]", "islice (", "filter ("].iter().any(|word| text.contains(word)) || (!is_statement && text.contains("if "));
+    cuts && (!is_statement || put.len() <= FEW) && gone.iter().all(|token| put.contains(token))
 }
