@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ruff_python_ast::{BoolOp, Expr, ExprCall, Stmt, StmtAssert, StmtFor, StmtIf, StmtTry, StmtWith};
+use ruff_python_ast::{BoolOp, Expr, ExprCall, Stmt, StmtAssert, StmtFor, StmtFunctionDef, StmtIf, StmtRaise, StmtTry, StmtWith, UnaryOp};
 use ruff_text_size::{Ranged, TextSize};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::strength::card::Claim;
 use crate::strength::languages::facts::HelperCall;
 use crate::strength::languages::python::body::{Body, is_check};
+use crate::strength::languages::python::marks::opposite;
 use crate::strength::languages::python::names::{Bound, Layer, Scope, layer};
 use crate::strength::languages::python::oracles::{self, Raising};
 use crate::strength::languages::python::reach;
@@ -39,6 +40,7 @@ pub(super) fn of<'a>(stmts: &'a [Stmt], body: &Body<'a>, tables: &[&StmtFor], ow
         tables: tables.iter().map(Ranged::start).collect(),
         filled: reach::filled(stmts),
         read: body.names.iter().copied().collect(),
+        idle: idle(body),
         unreached: false,
         told: Told::default(),
         spent: false,
@@ -58,10 +60,26 @@ struct Teller<'t, 's, 'a> {
     filled: FxHashSet<&'a str>,
     /// Names that it reads.
     read: FxHashSet<&'a str>,
+    /// Functions inside that never run, or whose failures nobody sees.
+    idle: FxHashSet<TextSize>,
     /// Whether no run gets here, or a failure here fails nothing.
     unreached: bool,
     told: Told,
     spent: bool,
+}
+
+/// Functions inside that every use leaves idle: coroutines and generators that are only called, threads and tasks that nobody waits for.
+fn idle(body: &Body<'_>) -> FxHashSet<TextSize> {
+    if body.idle.is_empty() {
+        return FxHashSet::default();
+    }
+    let is_idle = |def: &&&StmtFunctionDef| {
+        let name = def.name.as_str();
+        let lazy = def.is_async || body.generators.iter().any(|one| std::ptr::eq(*one, **def));
+        let left = body.idle.iter().filter(|(of, any)| *of == name && (*any || lazy)).count();
+        left > 0 && body.names.iter().filter(|read| **read == name).count() == left
+    };
+    body.inner.iter().filter(|def| def.decorator_list.is_empty()).filter(is_idle).map(|def| def.start()).collect()
 }
 
 /// A line of set-up; statements are told when a claim first stands after them.
@@ -198,7 +216,8 @@ impl<'a> Teller<'_, '_, 'a> {
                 }
             }
             Stmt::FunctionDef(s) => {
-                let called = !s.decorator_list.is_empty() || self.read.contains(s.name.as_str()) || s.name.starts_with("__");
+                let called = !self.idle.contains(&s.start());
+                let called = called && (!s.decorator_list.is_empty() || self.read.contains(s.name.as_str()) || s.name.starts_with("__"));
                 self.inner(!called, format!("def {} {}", s.name, self.plain(&*s.parameters)), &s.body);
             }
             Stmt::ClassDef(s) => self.inner(false, format!("class {}", s.name), &s.body),
@@ -219,7 +238,14 @@ impl<'a> Teller<'_, '_, 'a> {
     fn branches(&mut self, s: &'a StmtIf) {
         let mut refused = vec![told_at(&s.test, NOT, self.scope, &self.locals)];
         let mut decided = reach::truth(&s.test, self.scope);
-        self.reached(decided == Some(false), Some(format!("if {}", self.text(&s.test))), &s.body);
+        if is_failure(&s.body, self.scope) && decided.is_none() {
+            for text in self.refused(&s.test) {
+                let beyond = self.assertions.len();
+                self.claim(text, beyond);
+            }
+        } else {
+            self.reached(decided == Some(false), Some(format!("if {}", self.text(&s.test))), &s.body);
+        }
         for clause in &s.elif_else_clauses {
             let mut head: Vec<String> = refused.iter().map(|test| format!("not {test}")).collect();
             if let Some(test) = &clause.test {
@@ -229,6 +255,22 @@ impl<'a> Teller<'_, '_, 'a> {
             let own = clause.test.as_ref().and_then(|test| reach::truth(test, self.scope));
             self.reached(decided == Some(true) || own == Some(false), Some(format!("if {}", head.join(" and "))), &clause.body);
             decided = if own == Some(true) { own } else { decided };
+        }
+    }
+
+    /// What must hold where a failure follows from a condition.
+    fn refused(&self, test: &'a Expr) -> Vec<String> {
+        match test {
+            Expr::UnaryOp(u) if u.op == UnaryOp::Not => conjuncts(&u.operand).into_iter().map(|e| self.text(e)).collect(),
+            Expr::BoolOp(b) if b.op == BoolOp::Or => b.values.iter().flat_map(|e| self.refused(e)).collect(),
+            Expr::Compare(c) => match (&*c.ops, &*c.comparators) {
+                ([sign], [right]) => {
+                    let side = |e| told_at(e, COMPARE + 1, self.scope, &self.locals);
+                    vec![format!("{} {} {}", side(&c.left), opposite(*sign), side(right))]
+                }
+                _ => vec![format!("not {}", told_at(test, NOT, self.scope, &self.locals))],
+            },
+            _ => vec![format!("not {}", told_at(test, NOT, self.scope, &self.locals))],
         }
     }
 
@@ -254,7 +296,8 @@ impl<'a> Teller<'_, '_, 'a> {
         for expected in &raising {
             // What is asserted after the call is not what raises.
             let fails = expected.of.iter().any(|class| ["AssertionError", "Exception"].iter().any(|any| self.text(class).contains(any)));
-            let last = s.body.iter().rfind(|stmt| fails || !stmt.is_assert_stmt()).or(s.body.last());
+            let first_end = s.body.iter().find(|stmt| reach::ends(stmt, self.scope));
+            let last = first_end.or_else(|| s.body.iter().rfind(|stmt| fails || !stmt.is_assert_stmt())).or(s.body.last());
             let subject = last.map(|last| self.raiser(last)).unwrap_or_default();
             self.raises(expected, &subject);
         }
@@ -287,12 +330,29 @@ impl<'a> Teller<'_, '_, 'a> {
     fn tried(&mut self, s: &'a StmtTry) {
         let handlers = s.handlers.iter().filter_map(|h| h.as_except_handler());
         let caught: Vec<String> = handlers.clone().map(|h| h.type_.as_ref().map_or_else(String::new, |t| self.text(t))).collect();
+        self.must_raise(s);
         self.reached(reach::swallows(s, self.scope), Some(format!("try except {}", caught.join(", "))), &s.body);
         for (handler, caught) in handlers.zip(&caught) {
             self.under(Some(format!("except {caught}")), &handler.body);
         }
         self.under(Some("try else".to_owned()), &s.orelse);
         self.under(None, &s.finalbody);
+    }
+
+    /// `try: f() except E: pass else: fail()` demands that `f()` raises, and so does a failure at the end of the body.
+    fn must_raise(&mut self, s: &'a StmtTry) {
+        let [handler] = s.handlers.as_slice() else { return };
+        let Some(of) = handler.as_except_handler().and_then(|h| h.type_.as_deref()) else { return };
+        let ended = s
+            .body
+            .split_last()
+            .filter(|(last, _)| is_failure(std::slice::from_ref(*last), self.scope) && !reach::catches(Some(of), self.scope));
+        let subject = match ended {
+            Some((_, before)) => before.last(),
+            None => s.body.last().filter(|_| is_failure(&s.orelse, self.scope)),
+        };
+        let Some(subject) = subject.map(|stmt| self.raiser(stmt)) else { return };
+        self.raises(&Raising { word: "raises", of: Some(of), named: None, pattern: None, call: &[] }, &subject);
     }
 
     /// A name bound once stands for its value from here on; any other binding is set-up.
@@ -357,7 +417,10 @@ impl<'a> Teller<'_, '_, 'a> {
         if helper.is_none() || !is_check(&call.func) {
             self.setup.push(Line::Stmt(stmt));
         }
-        self.told.calls.extend(helper.filter(|_| !self.unreached));
+        // A coroutine that nobody waits for checks nothing.
+        let idle = !value.is_await_expr()
+            && matches!(&*call.func, Expr::Name(n) if matches!(self.scope.lookup(n.id.as_str()), Some((Bound::Function(def), _)) if def.is_async));
+        self.told.calls.extend(helper.filter(|_| !self.unreached && !idle));
     }
 
     /// A call by name of something that is not local: linking knows whether it is a helper.
@@ -408,6 +471,26 @@ impl<'a> Teller<'_, '_, 'a> {
     }
 }
 
+/// Whether nothing but the test's failure comes of these statements.
+fn is_failure(stmts: &[Stmt], scope: &Scope<'_, '_>) -> bool {
+    let [stmt] = stmts else { return false };
+    match stmt {
+        Stmt::Expr(e) => e.value.as_call_expr().is_some_and(|call| {
+            matches!(&*call.func, Expr::Name(_) | Expr::Attribute(_))
+                && matches!(scope.dotted(&call.func).as_deref(), Some("pytest.fail" | "self.fail"))
+        }),
+        Stmt::Raise(r) => raises_assertion(r),
+        _ => false,
+    }
+}
+
+fn raises_assertion(raise: &StmtRaise) -> bool {
+    raise.exc.as_deref().is_some_and(|raised| {
+        let class = raised.as_call_expr().map_or(raised, |c| &c.func);
+        matches!(class, Expr::Name(n) if n.id.as_str() == "AssertionError")
+    })
+}
+
 /// The parts of a conjunction.
 fn conjuncts(test: &Expr) -> Vec<&Expr> {
     match test {
@@ -425,6 +508,7 @@ fn is_check_only(stmt: &Stmt) -> bool {
     let all = |stmts: &[Stmt]| stmts.iter().all(is_check_only);
     match stmt {
         Stmt::Assert(_) | Stmt::Pass(_) => true,
+        Stmt::Raise(r) => raises_assertion(r),
         Stmt::Expr(e) => match &*e.value {
             Expr::Call(call) => is_check(&call.func),
             other => other.is_literal_expr(),

@@ -18,11 +18,13 @@ mod names;
 mod noise;
 mod patches;
 mod paths;
+mod rebinds;
 mod reducers;
 pub(super) mod sensing;
 mod oracles;
 mod reach;
 mod strategies;
+mod swallowers;
 mod text;
 mod write;
 
