@@ -265,6 +265,10 @@ impl<'a> Collector<'_, 'a> {
         found.checks = body.checks;
         let carded = name.starts_with("test") || name.starts_with("prop_") || found.domain.is_declared() || is_fixture;
         if !carded && found.assertions.is_empty() && found.checks == 0 && !body.skips {
+            let again = class.is_none() && self.conditions.is_empty() && !self.guarded;
+            if again && matches!(self.names.top.get(name), Some(Bound::Many)) {
+                rebinds::hidden(name, scope, &mut self.module);
+            }
             return;
         }
         if !is_fixture {

@@ -24,6 +24,8 @@ pub(super) fn declared(expr: &Expr, scope: &Scope<'_, '_>, marks: &mut BTreeSet<
             let name = dotted(&call.func);
             if let Some(name) = by_getattr(expr, scope) {
                 marks.extend(is_mark(&name).then(|| mark(&name, None, scope)).flatten());
+            } else if name.ends_with(".fixture") {
+                call.arguments.find_keyword("params").into_iter().for_each(|params| rows(&params.value, scope, marks));
             } else if name.ends_with("parametrize") {
                 call.arguments.find_argument_value("argvalues", 1).into_iter().for_each(|list| rows(list, scope, marks));
             } else if is_mark(&name) {

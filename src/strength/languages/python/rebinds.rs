@@ -2,7 +2,7 @@
 
 use ruff_python_ast::{Expr, ExprCall, ExprSubscript, Stmt, StmtAssign};
 
-use crate::strength::effort::Effort;
+use crate::strength::effort::{Does, Effort, Mark};
 use crate::strength::languages::facts::{Module, Role};
 use crate::strength::languages::python::budget::settings;
 use crate::strength::languages::python::literal::{Value, fold};
@@ -98,6 +98,17 @@ fn under(decorator: &Expr, name: &str, class: Option<usize>, scope: &Scope<'_, '
 /// What is no test: a constant, a function without a body.
 fn runs_nothing(value: &Expr) -> bool {
     value.is_literal_expr() || value.is_lambda_expr()
+}
+
+/// A helper that is defined again without a check: nobody calls the first.
+pub(super) fn hidden(name: &str, scope: &Scope<'_, '_>, module: &mut Module) {
+    if scope.spend(module.functions.len() / 16 + 1).is_none() {
+        return;
+    }
+    let mark = Mark { does: Does::Skip, when: Some("it is defined again".to_owned()), row: None };
+    for function in module.functions.iter_mut().filter(|f| f.class.is_none() && f.name == name) {
+        function.effort.marks.insert(mark.clone());
+    }
 }
 
 fn gone(name: &str, class: Option<usize>, scope: &Scope<'_, '_>, module: &mut Module) {

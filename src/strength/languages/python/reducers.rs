@@ -89,9 +89,12 @@ struct Walk<'w, 's, 'a> {
 
 impl Walk<'_, '_, '_> {
     fn block(&mut self, stmts: &[Stmt]) {
-        for stmt in stmts {
+        for (at, stmt) in stmts.iter().enumerate() {
             if self.scope.spend(1).is_none() {
                 return;
+            }
+            if let (true, Some(next)) = (self.inside, stmts.get(at + 1)) {
+                self.forgotten(stmt, next);
             }
             self.stmt(stmt);
         }
@@ -141,6 +144,27 @@ impl Walk<'_, '_, '_> {
                 (self.function, self.around, self.conditions) = (function, around, conditions);
             }
             _ => {}
+        }
+    }
+
+    /// What was recorded is thrown away right before it is checked: `log.reset_mock()`, `caplog.clear()`.
+    fn forgotten(&mut self, stmt: &Stmt, next: &Stmt) {
+        let Stmt::Expr(e) = stmt else { return };
+        let Some(method) = e.value.as_call_expr().and_then(|call| call.func.as_attribute_expr()) else { return };
+        let root = method.value.as_name_expr().map(|n| n.id.as_str());
+        let forgets = match method.attr.as_str() {
+            "reset_mock" => true,
+            "clear" => root == Some("caplog"),
+            "readouterr" => matches!(root, Some("capsys" | "capfd")),
+            _ => false,
+        };
+        let checks = |next: &Stmt| match next {
+            Stmt::Assert(_) => true,
+            Stmt::Expr(e) => e.value.as_call_expr().is_some_and(|call| is_check(&call.func)),
+            _ => false,
+        };
+        if forgets && checks(next) {
+            *self.effort.reducers.entry(format!("forgotten first: {}", canonical(&e.value, self.scope))).or_default() += 1;
         }
     }
 
