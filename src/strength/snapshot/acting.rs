@@ -142,7 +142,7 @@ impl Linker<'_> {
     }
 
     /// What is replaced of production code that the tests of this file, or those of the file that replaces it, import.
-    fn replaced(&self, effort: &Effort, home: &RepoPath) -> Result<BTreeSet<String>, SnapshotError> {
+    pub(super) fn replaced(&self, effort: &Effort, home: &RepoPath) -> Result<BTreeSet<String>, SnapshotError> {
         let mut replaced = BTreeSet::new();
         for target in &effort.patches {
             let Some(found) = self.production(target, home)? else { continue };

@@ -339,25 +339,34 @@ impl<'l> Linker<'l> {
                 }
                 _ => continue,
             }
-            let body_sha256 = digest::sha256_hex(&serde_json::to_vec(&domain).unwrap_or_default());
-            let (prop_id, line) = (self.id(name), told.line);
-            let (assertions, claims, calls, files) = (Vec::new(), Vec::new(), Vec::new(), BTreeMap::new());
-            cards.push(Card {
-                prop_id,
-                kind: Kind::Support,
-                line,
-                domain,
-                assertions,
-                claims,
-                calls,
-                parameters: Vec::new(),
-                files,
-                fixture_sha256: None,
-                effort,
-                body_sha256,
-            });
+            cards.push(self.support(name, told.line, domain, effort));
+        }
+        if self.path.name() == b"conftest.py" {
+            let effort = Effort { everywhere: true, ..self.module.effort.clone() };
+            let patches = self.replaced(&effort, self.path)?;
+            // No function has such a name.
+            let of_import = (!patches.is_empty()).then(|| Effort { patches, everywhere: true, ..Effort::default() });
+            cards.extend(of_import.map(|effort| self.support("import", 1, Domain::default(), effort)));
         }
         Ok(cards)
+    }
+
+    /// A card of what is no function.
+    fn support(&self, name: &str, line: u32, domain: Domain, effort: Effort) -> Card {
+        Card {
+            prop_id: self.id(name),
+            kind: Kind::Support,
+            line,
+            body_sha256: digest::sha256_hex(&serde_json::to_vec(&domain).unwrap_or_default()),
+            domain,
+            assertions: Vec::new(),
+            claims: Vec::new(),
+            calls: Vec::new(),
+            parameters: Vec::new(),
+            files: BTreeMap::new(),
+            fixture_sha256: None,
+            effort,
+        }
     }
 }
 
