@@ -142,6 +142,12 @@ pub enum Rule {
     ProductionDetectsTests,
     /// Bytes of an existing fixture changed, moved or vanished.
     FixtureDrift,
+    /// A promoted witness is gone or edited.
+    WitnessRemoved,
+    /// A freeze entry that does not hold.
+    FreezeInvalid,
+    /// A ledger with rows that nobody settled.
+    LedgerUnresolved,
     /// A waiver that cannot be honoured.
     WaiverInvalid,
     /// Policy or signers changed: judged by the base's policy, merged by a human.
@@ -192,6 +198,9 @@ impl Rule {
             Rule::HarnessChanged => "harness_changed",
             Rule::ProductionDetectsTests => "production_detects_tests",
             Rule::FixtureDrift => "fixture_drift",
+            Rule::WitnessRemoved => "witness_removed",
+            Rule::FreezeInvalid => "freeze_invalid",
+            Rule::LedgerUnresolved => "ledger_unresolved",
             Rule::WaiverInvalid => "waiver_invalid",
             Rule::PolicyChanged => "policy_changed",
             Rule::Waived => "waived",

@@ -30,6 +30,19 @@ pub struct Settings {
     pub merge_target: Option<String>,
     /// `[rules]`: the levels of rules.
     pub rules: Rules,
+    /// `[ledger] quarantine`: so many quarantined rows block, whether somebody settled them or not.
+    pub quarantine: usize,
+    /// `[worker]`: how properties are run.
+    pub worker: WorkerSettings,
+}
+
+/// `[worker]`: what runs the properties, and where its code is found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WorkerSettings {
+    /// The interpreter: a name on PATH, or a path, taken from the top of the work tree.
+    pub python: Option<String>,
+    /// Folders of the tree from which modules are imported; `None` is the root and `src`.
+    pub path: Option<Vec<String>>,
 }
 
 /// The lists of globs of `[sides]`; one that is absent is the default list.
@@ -82,7 +95,15 @@ fn pick<'a>(list: Option<&'a Vec<String>>, default: &[&'static str]) -> Vec<&'a 
 impl Default for Settings {
     fn default() -> Self {
         let properties = defaults::PROPERTIES.iter().map(|glob| (*glob).to_owned()).collect();
-        Settings { properties, bind: BTreeMap::new(), sides: SideLists::default(), merge_target: None, rules: Rules::default() }
+        Settings {
+            properties,
+            bind: BTreeMap::new(),
+            sides: SideLists::default(),
+            merge_target: None,
+            rules: Rules::default(),
+            quarantine: defaults::QUARANTINE,
+            worker: WorkerSettings::default(),
+        }
     }
 }
 
@@ -162,6 +183,8 @@ impl Settings {
             },
             merge_target: file.merge.and_then(|merge| merge.target).map(|target| reader.branch(&target)).transpose()?,
             rules: reader.rules(file.rules)?,
+            quarantine: reader.quarantine(file.ledger.unwrap_or_default())?,
+            worker: reader.worker(file.worker.unwrap_or_default())?,
         })
     }
 }
@@ -184,6 +207,8 @@ struct File {
     fixtures: Option<FixturesTable>,
     merge: Option<MergeTable>,
     rules: Option<rules::Table>,
+    ledger: Option<LedgerTable>,
+    worker: Option<WorkerTable>,
 }
 
 #[derive(Default, Deserialize)]
@@ -208,6 +233,19 @@ struct FixturesTable {
 #[serde(deny_unknown_fields)]
 struct MergeTable {
     target: Option<Spanned<String>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LedgerTable {
+    quarantine: Option<Spanned<i64>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WorkerTable {
+    python: Option<Spanned<String>>,
+    path: Texts,
 }
 
 /// The text, so that every complaint has its line.
@@ -264,8 +302,27 @@ impl Reader<'_> {
     fn path(&self, path: Spanned<String>) -> Result<String, SettingsError> {
         let text = path.get_ref();
         let odd = text.split('/').any(|part| matches!(part, "" | "." | ".."));
-        let says = format!("{text:?}: a fixture is a path from the repository root, without empty, `.` or `..` parts; correct it");
+        let says = format!("{text:?}: it is a path from the repository root, without empty, `.` or `..` parts; correct it");
         if odd { Err(self.bad(path.span().start, says)) } else { Ok(path.into_inner()) }
+    }
+
+    fn quarantine(&self, table: LedgerTable) -> Result<usize, SettingsError> {
+        let Some(cap) = table.quarantine else { return Ok(defaults::QUARANTINE) };
+        let says = || self.bad(cap.span().start, format!("{} is no number of rows; write a whole number from 1 to 1000", cap.get_ref()));
+        usize::try_from(*cap.get_ref()).ok().filter(|cap| (1..=MOST).contains(cap)).ok_or_else(says)
+    }
+
+    fn worker(&self, table: WorkerTable) -> Result<WorkerSettings, SettingsError> {
+        if let Some(python) = table.python.as_ref().filter(|python| python.get_ref().trim().is_empty()) {
+            return Err(
+                self.bad(python.span().start, "\"\" is no interpreter; write its name, as in \"python3\" or \".venv/bin/python\"".into())
+            );
+        }
+        let path = table.path.map(|path| {
+            self.few(path.len(), path.first())?;
+            path.into_iter().map(|folder| if folder.get_ref() == "." { Ok(String::new()) } else { self.path(folder) }).collect()
+        });
+        Ok(WorkerSettings { python: table.python.map(Spanned::into_inner), path: path.transpose()? })
     }
 
     fn branch(&self, target: &Spanned<String>) -> Result<String, SettingsError> {
@@ -336,6 +393,11 @@ neutral = ["n", "{m,o}"]
 "tests/test_a.py::*" = ["tests/fixtures/a.json", "data/b.csv"]
 [merge]
 target = "main"
+[ledger]
+quarantine = 3
+[worker]
+python = ".venv/bin/python"
+path = [".", "lib"]
 "#;
         let settings = Settings::parse(text).unwrap();
         assert_eq!(settings.properties, ["props/**"]);
@@ -344,6 +406,9 @@ target = "main"
         assert_eq!(lists.concat(), ["p", "r", "f", "h", "t", "n", "{m,o}"]);
         assert_eq!(settings.bind["tests/test_a.py::*"], ["tests/fixtures/a.json", "data/b.csv"]);
         assert_eq!(settings.merge_target.as_deref(), Some("main"));
+        assert_eq!(settings.quarantine, 3);
+        assert_eq!(settings.worker.python.as_deref(), Some(".venv/bin/python"));
+        assert_eq!(settings.worker.path, Some(vec![String::new(), "lib".to_owned()]));
     }
 
     #[test]
@@ -362,6 +427,9 @@ target = "main"
             (&format!("{head}[fixtures.bind]\n\"a.py\" = [\"f\"]\n"), 3, "`path::name`", "add `::*`"),
             (&format!("{head}[fixtures.bind]\n\"a.py::x\" = [\"../f\"]\n"), 3, "\"../f\"", "correct it"),
             (&format!("{head}[merge]\ntarget = \"--all\"\n"), 3, "no branch", "write its name"),
+            (&format!("{head}[ledger]\nquarantine = 0\n"), 3, "0 is no number of rows", "write a whole number"),
+            (&format!("{head}[worker]\npython = \"\"\n"), 3, "no interpreter", "write its name"),
+            (&format!("{head}[worker]\npath = [\"../x\"]\n"), 3, "\"../x\"", "correct it"),
             (&format!("{head}properties = [\"a\"]\nproperties = [\"b\"]\n"), 3, "duplicate", "correct it"),
         ] {
             let complaint = complaint(text.as_bytes());

@@ -208,11 +208,12 @@ fn upward_arrows(rooms: &[String], sources: &[Source]) -> Vec<String> {
 /// What one file keeps or breaks by itself.
 type Breaks = fn(&Source) -> bool;
 
-const LAWS: [(&str, Breaks); 8] = [
+const LAWS: [(&str, Breaks); 9] = [
     ("imports `super::*`", |source| source.code().contains("super::*")),
     ("has a name that owns nothing", is_named_for_nothing),
     ("names git2 outside repo", |source| !source.is_in(&["repo"]) && has_word(&source.code(), "git2")),
     ("starts a process outside repo, trial and daemon/client", starts_processes),
+    ("takes signals outside trial and daemon", |source| !source.is_in(&["trial", "daemon"]) && has_word(&source.code(), "ctrlc")),
     ("prints outside report", prints),
     ("does not open with what it owns", |source| !source.text.starts_with("//! ")),
     ("has more than 450 lines without its tests", |source| source.body().lines().count() > 450),
@@ -289,6 +290,35 @@ fn trial_is_out_of_the_gates_reach_wherever_it_stands() {
     assert_eq!(broken, ["gate/judge.rs: reaches trial, which runs project code"]);
 }
 
+/// Every room that a room reaches, by way of others too.
+fn reach(start: &str, sources: &[Source]) -> Vec<String> {
+    let mut reached = vec![start.to_owned()];
+    let mut at = 0;
+    while at < reached.len() {
+        let named = sources.iter().filter(|source| !source.is_test() && source.room() == reached[at]).flat_map(rooms_named);
+        let fresh: Vec<String> = named.filter(|room| !reached.contains(room)).collect();
+        for room in fresh {
+            if !reached.contains(&room) {
+                reached.push(room);
+            }
+        }
+        at += 1;
+    }
+    reached
+}
+
+#[test]
+fn gate_and_daemon_reach_no_code_that_runs_a_project_by_any_way() {
+    let sources = sources();
+    assert!(reach("cli", &sources).contains(&"trial".to_owned()));
+    for room in ["gate", "daemon", "witness", "strength"] {
+        assert!(!reach(room, &sources).contains(&"trial".to_owned()), "{room}");
+    }
+    let by_way =
+        [Source::new("gate/a.rs", "use crate::side::X;"), Source::new("side.rs", "use crate::trial::Y;"), Source::new("trial.rs", "")];
+    assert_eq!(reach("gate", &by_way), ["gate", "side", "trial"]);
+}
+
 #[test]
 fn lib_lists_every_room_once_and_ground_first() {
     assert_eq!(order("//! The house.\n\npub mod finding;\nmod tree;\n"), ["finding", "tree"]);
@@ -323,6 +353,8 @@ fn a_file_that_breaks_a_law_is_caught() {
         ("gate/judge.rs", "use std::process::Command;", process),
         ("cli/mod.rs", "use std::process::{Command, Stdio};", process),
         ("daemon/serve.rs", "fn f() { Command::new(\"git\"); }", process),
+        ("gate/run.rs", "fn f() { ctrlc::set_handler(|| ()); }", "takes signals outside trial and daemon"),
+        ("witness/shrink.rs", "fn f() { std::process::Command::new(\"python3\"); }", process),
         ("cli/check.rs", "fn f() { println!(\"x\") }", "prints outside report"),
         ("gate/judge.rs", "fn f() { std::io::stderr().lock(); }", "prints outside report"),
         ("tree.rs", &long, "has more than 450 lines without its tests"),

@@ -5,16 +5,28 @@ mod cards;
 mod check;
 mod completions;
 mod daemon;
+mod decide;
 mod demo;
 mod digest;
+mod freeze;
 mod hook;
 mod init;
+mod ledger;
 mod partition;
 mod paths;
+mod pin;
+mod promote;
+mod props;
+mod replay;
+mod resolve;
+mod rows;
+mod shrink;
 mod split;
 mod status;
+mod trial;
 mod uninstall;
 mod waiver;
+mod witness;
 
 use std::ffi::OsString;
 use std::panic;
@@ -56,6 +68,14 @@ enum Command {
     Cards(cards::Command),
     #[command(subcommand)]
     Waiver(waiver::Command),
+    #[command(subcommand)]
+    Props(props::Command),
+    Witness(witness::Args),
+    #[command(subcommand)]
+    Ledger(ledger::Command),
+    #[command(subcommand)]
+    Freeze(freeze::Command),
+    Decide(decide::Args),
     Status(status::Args),
     Audit(audit::Args),
     Init(init::Args),
@@ -121,6 +141,11 @@ fn answer(args: Vec<OsString>) -> u8 {
         Command::Split(args) => split::run(&args),
         Command::Cards(command) => cards::run(&command),
         Command::Waiver(command) => waiver::run(&command),
+        Command::Props(command) => props::run(&command),
+        Command::Witness(args) => witness::run(&args),
+        Command::Ledger(command) => ledger::run(&command),
+        Command::Freeze(command) => freeze::run(&command),
+        Command::Decide(args) => decide::run(&args),
         Command::Audit(args) => audit::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Init(args) => init::run(&args),

@@ -43,8 +43,11 @@ pub fn of_commit(repo: &Repo, commit: &Oid, facts: &Facts) -> Result<Inventory, 
     of_tree(&repo.tree(Some(commit))?, facts)
 }
 
-/// By the tree's own policy: this is a measure, not a judgement.
-fn of_tree(tree: &dyn Tree, facts: &Facts) -> Result<Inventory, GateError> {
+/// The inventory of any tree, by the tree's own policy: this is a measure, not a judgement.
+///
+/// # Errors
+/// [`GateError`] when something that must be read cannot be.
+pub fn of_tree(tree: &dyn Tree, facts: &Facts) -> Result<Inventory, GateError> {
     let policy = Policy::of(tree, tree.entry(&RepoPath::new(Settings::PATH))?.as_ref())?;
     let view = View { tree, facts, policy: &policy };
     let files: Vec<_> = tree.list(b"")?.into_iter().filter(|(path, _)| is_carded(&policy, path)).collect();

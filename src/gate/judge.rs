@@ -13,6 +13,7 @@ use crate::gate::facts::{Facts, Key};
 use crate::gate::fixtures::{self, Search, Twins};
 use crate::gate::harness;
 use crate::gate::policy::{self, Policy};
+use crate::gate::records;
 use crate::partition::{Partition, Side};
 use crate::repo::{Repo, RepoError};
 use crate::settings::Settings;
@@ -115,6 +116,8 @@ impl<'a> Judge<'a> {
         let (weakenings, cards) = self.weakenings(candidate, &own, &views, twins)?;
         findings.extend(weakenings);
         findings.extend(self.harness(candidate, &own, &base, &patch, &policy)?);
+        records::witnesses(&own, &mut findings);
+        findings.extend(records::findings(&views.0, &views.1, &own)?);
         let changed: Vec<RepoPath> = own.iter().map(|change| change.path.clone()).collect();
         let findings = waiver::settle(&patch, &changed, findings)?;
         let (mut findings, silenced) = policy.levels.settle(findings, &partition);

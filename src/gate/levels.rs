@@ -33,7 +33,7 @@ impl Levels {
         }
         let mut kept = Vec::with_capacity(findings.len());
         for mut finding in findings {
-            match self.of(&finding, partition) {
+            match finding.level.unwrap_or_else(|| self.of(&finding, partition)) {
                 Level::Off => *silenced.entry(finding.rule).or_default() += 1,
                 level => {
                     finding.level = Some(level);

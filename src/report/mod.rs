@@ -6,6 +6,8 @@ mod json;
 mod listing;
 mod page;
 mod progress;
+mod props;
+mod records;
 mod screen;
 mod setup;
 mod status;
@@ -20,7 +22,12 @@ pub use demo::{demo_command, demo_end, demo_step};
 pub use json::verdict as verdict_json;
 pub use listing::{digest_json, folder, partition_json, partition_text};
 pub use page::audit_page;
-pub use progress::Progress;
+pub use progress::{Counter, Progress};
+pub use props::{decided_text, listed_json, listed_text, props_text, shrunk_text, to_commit};
+pub use records::{
+    decided_json, freeze_json, freeze_text, ledger_text, moved_text, pinned_text, promoted_json, promoted_text, settled_text,
+    undecided_json,
+};
 pub use screen::Screen;
 pub use setup::{installed, undone};
 pub use status::{Standing, status_json, status_text};

@@ -49,7 +49,7 @@ impl Progress {
 
 /// How far it is, and how long it will take if it goes on like this.
 fn line(what: &str, done: usize, total: usize, took: Duration) -> String {
-    let full = (BAR * done / total.max(1)).min(BAR);
+    let full = (BAR.saturating_mul(done) / total.max(1)).min(BAR);
     let each = took.checked_div(u32::try_from(done).unwrap_or(u32::MAX)).unwrap_or_default();
     let left = each.saturating_mul(u32::try_from(total.saturating_sub(done)).unwrap_or(u32::MAX)).as_secs();
     let (bar, rest) = ("#".repeat(full), "-".repeat(BAR - full));
@@ -65,11 +65,64 @@ impl Drop for Progress {
     }
 }
 
+/// The same for many small steps: it also tells how many a second.
+pub struct Counter {
+    what: &'static str,
+    started: Instant,
+    terminal: bool,
+    drawn: Mutex<(u64, Drawn)>,
+}
+
+impl Counter {
+    /// Counts `what`; to how many is told later.
+    pub fn new(what: &'static str) -> Self {
+        Counter { what, started: Instant::now(), terminal: std::io::stderr().is_terminal(), drawn: Mutex::default() }
+    }
+
+    /// So many there will be.
+    pub fn total(&self, total: u64) {
+        self.drawn.lock().unwrap_or_else(PoisonError::into_inner).0 = total;
+    }
+
+    /// So many more are done.
+    pub fn add(&self, count: u64) {
+        let mut guard = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
+        let (total, drawn) = &mut *guard;
+        drawn.done = drawn.done.saturating_add(usize::try_from(count).unwrap_or(usize::MAX));
+        let now = Instant::now();
+        let due = drawn.at.is_none_or(|at| now - at > PACE) && now - self.started > PATIENCE;
+        if self.terminal && due {
+            drawn.at = Some(now);
+            let (took, total) = (now - self.started, usize::try_from(*total).unwrap_or(usize::MAX));
+            let text = line(self.what, drawn.done, total, took);
+            super::err(&format!("\r{text}, {} a second\x1b[K", rate(drawn.done, took)));
+        }
+    }
+}
+
+impl Drop for Counter {
+    fn drop(&mut self) {
+        if self.drawn.get_mut().unwrap_or_else(PoisonError::into_inner).1.at.is_some() {
+            super::err("\r\x1b[K");
+        }
+    }
+}
+
+fn rate(done: usize, took: Duration) -> u128 {
+    done as u128 * 1000 / took.as_millis().max(1)
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
-    use super::line;
+    use super::{line, rate};
+
+    #[test]
+    fn the_rate_is_what_was_done_in_a_second() {
+        assert_eq!(rate(50_000, Duration::from_millis(2500)), 20_000);
+        assert_eq!(rate(7, Duration::ZERO), 7000);
+    }
 
     #[test]
     fn the_line_tells_how_far_it_is_and_how_long_it_takes() {

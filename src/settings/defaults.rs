@@ -183,3 +183,6 @@ pub(super) const NEUTRAL: &[&str] = &[
 
 /// Paths in which every test function is a property.
 pub(super) const PROPERTIES: &[&str] = &["tests/properties/**"];
+
+/// So many quarantined rows block.
+pub(super) const QUARANTINE: usize = 10;

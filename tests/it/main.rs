@@ -3,6 +3,7 @@
 
 mod advice;
 mod audit;
+mod chain;
 mod changes;
 mod daemon;
 mod demo;
@@ -14,9 +15,12 @@ mod hook_view;
 mod hooks;
 mod index_file;
 mod partition;
+mod project;
+mod props;
 mod pushes;
 mod repo;
 mod rules;
 mod sandbox;
 mod split;
 mod strength;
+mod witness;

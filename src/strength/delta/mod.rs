@@ -5,6 +5,7 @@ mod budget;
 mod claims;
 mod examples;
 mod fixtures;
+mod guards;
 mod marks;
 mod pairing;
 mod patches;

@@ -10,7 +10,7 @@ use crate::strength::delta::claims::{self, Demand};
 use crate::strength::delta::oracle::{Kind, Oracle, holds_part, names, normal};
 use crate::strength::delta::renames::Renames;
 use crate::strength::delta::weigh::{Names, Weight, weigh};
-use crate::strength::delta::{Compared, Loss, tokens};
+use crate::strength::delta::{Compared, Loss, guards, tokens};
 
 /// At most this many weakened conditions of one card are told.
 const MOST_TOLD: usize = 8;
@@ -71,6 +71,7 @@ pub(super) fn compare(base: &Card, patch: &Card, told: Told, ledger: &mut Ledger
         }
     }
     losses.extend(calls(base, patch, sides.base, sides.patch, &gained));
+    losses.extend(guards::compare(base, patch));
     Compared { losses: first(losses), notes: Vec::new() }
 }
 

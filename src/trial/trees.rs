@@ -1,0 +1,250 @@
+//! Owns the trees that code is run in: composed from git objects, kept in the cache by what they hold, checked before each use.
+
+mod seal;
+mod write;
+
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use crate::digest;
+use crate::gate::folder;
+use crate::partition::{Side, Sides};
+use crate::repo::{GitTree, Repo};
+use crate::settings::Settings;
+use crate::tree::{Change, Entry, Mode, Oid, Overlay, RepoPath, Tree};
+use crate::trial::TrialError;
+
+/// Trees kept in the cache.
+const KEPT: usize = 12;
+
+/// A folder of a writer that is older than this was left by one that was killed.
+const ABANDONED: Duration = Duration::from_hours(1);
+
+/// Which part of a candidate is laid over its base.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Its production side: the base's own tests judge it.
+    ProductionOnly,
+    /// All of it.
+    Full,
+}
+
+impl Part {
+    /// The word for it in records and options.
+    pub fn name(self) -> &'static str {
+        match self {
+            Part::ProductionOnly => "production-only",
+            Part::Full => "full",
+        }
+    }
+}
+
+/// A tree that need not exist as a git object: a commit's, with changes on top.
+pub struct Source<'r> {
+    base: GitTree<'r>,
+    changes: Vec<Change>,
+}
+
+impl<'r> Source<'r> {
+    /// A commit's own tree.
+    ///
+    /// # Errors
+    /// When the commit cannot be read.
+    pub fn commit(repo: &'r Repo, commit: &Oid) -> Result<Self, TrialError> {
+        Ok(Source { base: repo.tree(Some(commit))?, changes: Vec::new() })
+    }
+
+    /// A candidate on its base, sides by the base's policy.
+    ///
+    /// # Errors
+    /// When a commit or the policy cannot be read.
+    pub fn candidate(repo: &'r Repo, base: &Oid, patch: &Oid, part: Part) -> Result<Self, TrialError> {
+        if part == Part::Full {
+            return Source::commit(repo, patch);
+        }
+        let tree = repo.tree(Some(base))?;
+        let sides = Sides::new(&policy(&tree)?);
+        let mut changes = repo.changes(Some(base), Some(patch))?;
+        changes.retain(|change| sides.side(&change.path) == Side::Production);
+        Ok(Source { base: tree, changes })
+    }
+
+    /// The tree.
+    pub fn tree(&self) -> Overlay<'_, GitTree<'r>> {
+        Overlay::new(&self.base, &self.changes)
+    }
+}
+
+/// The policy of a tree; the defaults when it has none.
+///
+/// # Errors
+/// When it cannot be read or is none.
+pub fn policy(tree: &dyn Tree) -> Result<Settings, TrialError> {
+    match tree.entry(&RepoPath::new(Settings::PATH))? {
+        Some(Entry { mode: Mode::File | Mode::Executable, oid }) => {
+            let bytes = tree.blob(&oid, Settings::MOST_BYTES + 1)?;
+            Ok(Settings::read(&bytes).map_err(crate::gate::GateError::from)?)
+        }
+        Some(_) => Err(crate::gate::GateError::from(Settings::no_file("a link or a submodule")).into()),
+        None => Ok(Settings::default()),
+    }
+}
+
+/// A tree on disk, for as long as this value lives. Nobody removes it until then.
+pub struct Lease {
+    path: PathBuf,
+    _lock: Option<File>,
+    _own: Option<tempfile::TempDir>,
+}
+
+impl Lease {
+    /// Its root, without links on the way.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// The folder of kept trees.
+pub struct Trees {
+    folder: PathBuf,
+    _own: Option<tempfile::TempDir>,
+}
+
+impl Trees {
+    /// The user's cache, or a folder that goes away with this value where there is none.
+    ///
+    /// # Errors
+    /// When the folder is not private or cannot be made.
+    pub fn of_user() -> Result<Self, TrialError> {
+        if let Some(cache) = folder::cache() {
+            let made = cache.join("trees");
+            folder::make(&made)?;
+            let path = made.canonicalize().map_err(TrialError::disk(&made))?;
+            return Ok(Trees { folder: path, _own: None });
+        }
+        let own = tempfile::tempdir().map_err(TrialError::disk("a temporary folder"))?;
+        let path = own.path().canonicalize().map_err(TrialError::disk(own.path()))?;
+        Ok(Trees { folder: path, _own: Some(own) })
+    }
+
+    /// Puts a tree on disk, or takes the one that is there and still as it was written.
+    ///
+    /// # Errors
+    /// When it cannot be read or written.
+    pub fn lease(&self, tree: &dyn Tree) -> Result<Lease, TrialError> {
+        let entries = tree.list(b"")?;
+        let id = id_of(&entries);
+        let kept = self.folder.join(&id);
+        let lock = self.lock(&id)?;
+        lock.lock_shared().map_err(TrialError::disk(&kept))?;
+        if self.is_whole(&id) {
+            return Ok(self.used(&id, lock));
+        }
+        lock.unlock().map_err(TrialError::disk(&kept))?;
+        if try_lock(&lock)? {
+            if !self.is_whole(&id) {
+                self.build(tree, &entries, &id)?;
+            }
+            lock.unlock().and_then(|()| lock.lock_shared()).map_err(TrialError::disk(&kept))?;
+            if self.is_whole(&id) {
+                self.evict(&id);
+                return Ok(self.used(&id, lock));
+            }
+        }
+        // Somebody else uses it, altered as it is, or keeps altering it.
+        let own = tempfile::Builder::new().prefix(".own-").tempdir_in(&self.folder).map_err(TrialError::disk(&self.folder))?;
+        write::out(tree, &entries, own.path())?;
+        Ok(Lease { path: own.path().to_path_buf(), _lock: None, _own: Some(own) })
+    }
+
+    /// A kept tree in use; its seal's time says when it was last.
+    fn used(&self, id: &str, lock: File) -> Lease {
+        let seal = File::options().append(true).open(self.seal(id));
+        let _ = seal.and_then(|seal| seal.set_modified(SystemTime::now()));
+        Lease { path: self.folder.join(id), _lock: Some(lock), _own: None }
+    }
+
+    /// One of 256 locks: a tree's own could not be removed without a race. Two trees on one lock only means a tree that is not kept.
+    fn lock(&self, id: &str) -> Result<File, TrialError> {
+        let path = self.folder.join(format!("{}.lock", &id[..2]));
+        File::options().create(true).truncate(false).write(true).open(&path).map_err(TrialError::disk(path))
+    }
+
+    fn seal(&self, id: &str) -> PathBuf {
+        self.folder.join(format!("{id}.seal"))
+    }
+
+    /// Whether the tree is there and nobody has written to it since.
+    fn is_whole(&self, id: &str) -> bool {
+        let sealed = fs::read_to_string(self.seal(id)).ok();
+        sealed.is_some() && sealed == seal::of(&self.folder.join(id)).ok()
+    }
+
+    fn build(&self, tree: &dyn Tree, entries: &[(RepoPath, Entry)], id: &str) -> Result<(), TrialError> {
+        let (kept, seal) = (self.folder.join(id), self.seal(id));
+        let _ = fs::remove_file(&seal);
+        if kept.symlink_metadata().is_ok() {
+            self.remove(&kept)?;
+        }
+        let own = tempfile::Builder::new().prefix(".new-").tempdir_in(&self.folder).map_err(TrialError::disk(&self.folder))?;
+        write::out(tree, entries, own.path())?;
+        fs::rename(own.path(), &kept).map_err(TrialError::disk(&kept))?;
+        let _ = own.keep();
+        let text = seal::of(&kept).map_err(TrialError::disk(&kept))?;
+        Ok(crate::strength::record::replace(&seal, text.as_bytes())?)
+    }
+
+    /// Out of the way first: what code did to the folder may keep it from being removed.
+    fn remove(&self, path: &Path) -> Result<(), TrialError> {
+        let aside = tempfile::Builder::new().prefix(".old-").tempdir_in(&self.folder).map_err(TrialError::disk(&self.folder))?;
+        fs::rename(path, aside.path().join("tree")).map_err(TrialError::disk(path))?;
+        drop(aside);
+        Ok(())
+    }
+
+    /// Removes the trees that were used least lately, and what killed writers left. What is in use stays.
+    fn evict(&self, own: &str) {
+        let entries: Vec<PathBuf> = fs::read_dir(&self.folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+        let age = |path: &Path| path.symlink_metadata().and_then(|found| found.modified()).ok();
+        let mut seals: Vec<(SystemTime, String)> = Vec::new();
+        for path in &entries {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            if let (Some(id), Some(used)) = (name.strip_suffix(".seal"), age(path)) {
+                seals.push((used, id.to_owned()));
+            }
+            let is_left = age(path).and_then(|age| age.elapsed().ok()).is_some_and(|age| age > ABANDONED);
+            if [".new-", ".old-", ".own-"].iter().any(|head| name.starts_with(head)) && is_left {
+                let _ = fs::remove_dir_all(path);
+            }
+        }
+        seals.sort();
+        let many = seals.len().saturating_sub(KEPT);
+        for (_, id) in seals.into_iter().take(many).filter(|(_, id)| id != own) {
+            let Ok(lock) = self.lock(&id) else { continue };
+            if try_lock(&lock).unwrap_or(false) {
+                let _ = fs::remove_file(self.seal(&id));
+                let _ = self.remove(&self.folder.join(&id));
+            }
+        }
+    }
+}
+
+fn try_lock(lock: &File) -> Result<bool, TrialError> {
+    match lock.try_lock() {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) => Err(TrialError::Disk { path: "the lock of a tree".into(), error }),
+    }
+}
+
+/// What a tree holds, as one name: equal trees share a folder, wherever they come from.
+fn id_of(entries: &[(RepoPath, Entry)]) -> String {
+    let lines = entries.iter().flat_map(|(path, entry)| {
+        [entry.mode.octal().as_bytes(), b" ", entry.oid.as_str().as_bytes(), b"\t", path.as_bytes(), b"\0"].concat()
+    });
+    digest::sha256_hex(&lines.collect::<Vec<u8>>())
+}
+
+#[cfg(test)]
+mod tests;
