@@ -2,6 +2,8 @@
 
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
 use ruff_python_ast::{Expr, ExprCall, Operator, Stmt, StmtAssert, StmtFor, StmtFunctionDef};
+use ruff_text_size::{Ranged as _, TextSize};
+use rustc_hash::FxHashSet;
 
 /// What stands in a body, at every depth, in source order.
 #[derive(Default)]
@@ -37,6 +39,20 @@ impl<'a> Body<'a> {
         let mut body = Body::default();
         ruff_python_ast::visitor::walk_body(&mut body, stmts);
         body
+    }
+
+    /// Functions inside that every use leaves idle: coroutines and generators that are only called, threads and tasks that nobody waits for.
+    pub(super) fn idle_functions(&self) -> FxHashSet<TextSize> {
+        if self.idle.is_empty() {
+            return FxHashSet::default();
+        }
+        let is_idle = |def: &&&StmtFunctionDef| {
+            let name = def.name.as_str();
+            let lazy = def.is_async || self.generators.iter().any(|one| std::ptr::eq(*one, **def));
+            let left = self.idle.iter().filter(|(of, any)| *of == name && (*any || lazy)).count();
+            left > 0 && self.names.iter().filter(|read| **read == name).count() == left
+        };
+        self.inner.iter().filter(|def| def.decorator_list.is_empty()).filter(is_idle).map(|def| def.start()).collect()
     }
 
     fn weight(&self) -> usize {

@@ -1,16 +1,18 @@
 //! Owns what a function's checks demand, told so that another function's can be recognised as the same.
 
+mod failures;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ruff_python_ast::{BoolOp, Expr, ExprCall, Stmt, StmtAssert, StmtFor, StmtFunctionDef, StmtIf, StmtRaise, StmtTry, StmtWith, UnaryOp};
+use ruff_python_ast::{BoolOp, Expr, ExprCall, Stmt, StmtAssert, StmtFor, StmtIf, StmtTry, StmtWith};
 use ruff_text_size::{Ranged, TextSize};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::strength::card::Claim;
 use crate::strength::languages::facts::HelperCall;
 use crate::strength::languages::python::body::{Body, is_check};
-use crate::strength::languages::python::marks::opposite;
+use crate::strength::languages::python::claims::failures::{is_failure, raises_assertion};
 use crate::strength::languages::python::names::{Bound, Layer, Scope, layer};
 use crate::strength::languages::python::oracles::{self, Raising};
 use crate::strength::languages::python::reach;
@@ -40,7 +42,7 @@ pub(super) fn of<'a>(stmts: &'a [Stmt], body: &Body<'a>, tables: &[&StmtFor], ow
         tables: tables.iter().map(Ranged::start).collect(),
         filled: reach::filled(stmts),
         read: body.names.iter().copied().collect(),
-        idle: idle(body),
+        idle: body.idle_functions(),
         unreached: false,
         told: Told::default(),
         spent: false,
@@ -66,20 +68,6 @@ struct Teller<'t, 's, 'a> {
     unreached: bool,
     told: Told,
     spent: bool,
-}
-
-/// Functions inside that every use leaves idle: coroutines and generators that are only called, threads and tasks that nobody waits for.
-fn idle(body: &Body<'_>) -> FxHashSet<TextSize> {
-    if body.idle.is_empty() {
-        return FxHashSet::default();
-    }
-    let is_idle = |def: &&&StmtFunctionDef| {
-        let name = def.name.as_str();
-        let lazy = def.is_async || body.generators.iter().any(|one| std::ptr::eq(*one, **def));
-        let left = body.idle.iter().filter(|(of, any)| *of == name && (*any || lazy)).count();
-        left > 0 && body.names.iter().filter(|read| **read == name).count() == left
-    };
-    body.inner.iter().filter(|def| def.decorator_list.is_empty()).filter(is_idle).map(|def| def.start()).collect()
 }
 
 /// A line of set-up; statements are told when a claim first stands after them.
@@ -258,22 +246,6 @@ impl<'a> Teller<'_, '_, 'a> {
         }
     }
 
-    /// What must hold where a failure follows from a condition.
-    fn refused(&self, test: &'a Expr) -> Vec<String> {
-        match test {
-            Expr::UnaryOp(u) if u.op == UnaryOp::Not => conjuncts(&u.operand).into_iter().map(|e| self.text(e)).collect(),
-            Expr::BoolOp(b) if b.op == BoolOp::Or => b.values.iter().flat_map(|e| self.refused(e)).collect(),
-            Expr::Compare(c) => match (&*c.ops, &*c.comparators) {
-                ([sign], [right]) => {
-                    let side = |e| told_at(e, COMPARE + 1, self.scope, &self.locals);
-                    vec![format!("{} {} {}", side(&c.left), opposite(*sign), side(right))]
-                }
-                _ => vec![format!("not {}", told_at(test, NOT, self.scope, &self.locals))],
-            },
-            _ => vec![format!("not {}", told_at(test, NOT, self.scope, &self.locals))],
-        }
-    }
-
     fn looped(&mut self, s: &'a StmtFor) {
         let head = (!self.tables.contains(&s.start())).then(|| format!("for {} in {}", self.plain(&*s.target), self.text(&s.iter)));
         self.reached(reach::is_nothing(&s.iter, self.scope, &self.filled), head, &s.body);
@@ -337,22 +309,6 @@ impl<'a> Teller<'_, '_, 'a> {
         }
         self.under(Some("try else".to_owned()), &s.orelse);
         self.under(None, &s.finalbody);
-    }
-
-    /// `try: f() except E: pass else: fail()` demands that `f()` raises, and so does a failure at the end of the body.
-    fn must_raise(&mut self, s: &'a StmtTry) {
-        let [handler] = s.handlers.as_slice() else { return };
-        let Some(of) = handler.as_except_handler().and_then(|h| h.type_.as_deref()) else { return };
-        let ended = s
-            .body
-            .split_last()
-            .filter(|(last, _)| is_failure(std::slice::from_ref(*last), self.scope) && !reach::catches(Some(of), self.scope));
-        let subject = match ended {
-            Some((_, before)) => before.last(),
-            None => s.body.last().filter(|_| is_failure(&s.orelse, self.scope)),
-        };
-        let Some(subject) = subject.map(|stmt| self.raiser(stmt)) else { return };
-        self.raises(&Raising { word: "raises", of: Some(of), named: None, pattern: None, call: &[] }, &subject);
     }
 
     /// A name bound once stands for its value from here on; any other binding is set-up.
@@ -469,26 +425,6 @@ impl<'a> Teller<'_, '_, 'a> {
             _ => Some(vec![self.text(whole)]),
         }
     }
-}
-
-/// Whether nothing but the test's failure comes of these statements.
-fn is_failure(stmts: &[Stmt], scope: &Scope<'_, '_>) -> bool {
-    let [stmt] = stmts else { return false };
-    match stmt {
-        Stmt::Expr(e) => e.value.as_call_expr().is_some_and(|call| {
-            matches!(&*call.func, Expr::Name(_) | Expr::Attribute(_))
-                && matches!(scope.dotted(&call.func).as_deref(), Some("pytest.fail" | "self.fail"))
-        }),
-        Stmt::Raise(r) => raises_assertion(r),
-        _ => false,
-    }
-}
-
-fn raises_assertion(raise: &StmtRaise) -> bool {
-    raise.exc.as_deref().is_some_and(|raised| {
-        let class = raised.as_call_expr().map_or(raised, |c| &c.func);
-        matches!(class, Expr::Name(n) if n.id.as_str() == "AssertionError")
-    })
 }
 
 /// The parts of a conjunction.

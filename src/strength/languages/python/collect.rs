@@ -10,10 +10,11 @@ use crate::strength::domain::{Argument, Domain, Origin, Strategy, Table};
 use crate::strength::effort::{Budget, Does, Mark};
 use crate::strength::languages::facts::{Class, Function, Meaning, Module, Name, Role};
 use crate::strength::languages::python::body::Body;
-use crate::strength::languages::python::budget::{Profiles, object, settings};
+use crate::strength::languages::python::budget::{Profiles, settings};
 use crate::strength::languages::python::cases::{cases, loop_table, mark};
 use crate::strength::languages::python::claims::{self, Told};
 use crate::strength::languages::python::effort;
+use crate::strength::languages::python::exports::exports;
 use crate::strength::languages::python::literal::{Value, fold};
 use crate::strength::languages::python::machine;
 use crate::strength::languages::python::marks;
@@ -21,10 +22,7 @@ use crate::strength::languages::python::names::{Bound, Names, Scope, layer};
 use crate::strength::languages::python::paths::Named;
 use crate::strength::languages::python::reach::truth;
 use crate::strength::languages::python::rebinds;
-use crate::strength::languages::python::strategies::{
-    as_given, given, is_composite, made_by, own_layer, returns_strategy, statements, strategy,
-};
-use crate::strength::languages::python::swallowers::decorator;
+use crate::strength::languages::python::strategies::{as_given, given, own_layer, statements, strategy};
 use crate::strength::languages::python::text::sha256_of;
 use crate::strength::languages::python::write::{canonical, opaque, plain};
 
@@ -446,79 +444,4 @@ fn made(value: &Expr, name: &str, scope: &Scope<'_, '_>) -> Option<Function> {
         domain: Domain { unread: BTreeSet::from([text]), ..Domain::default() },
         ..Function::default()
     })
-}
-
-/// Longest list that other modules are told.
-const EXPORTED: usize = 10_000;
-
-/// Names that other modules may ask for.
-fn exports(names: &Names<'_>, module: &mut Module) {
-    let scope = names.scope();
-    let mut found: Vec<(&str, u32, Meaning)> = Vec::new();
-    for (name, bound) in &names.top {
-        let meaning = match bound {
-            Bound::Function(def) if is_composite(def, &scope) || returns_strategy(def, &scope) => {
-                made_by(def, &scope).map(|s| (def.name.start(), Meaning::Strategy(s)))
-            }
-            Bound::Function(def) => decorator(def, &scope).map(|mark| (def.name.start(), Meaning::Marks(BTreeSet::from([mark])))),
-            Bound::Once(value) => once(value, &scope).map(|m| (value.start(), m)),
-            _ => None,
-        };
-        found.extend(meaning.map(|(at, meaning)| (*name, names.file.line(at), meaning)));
-    }
-    found.extend(names.imported().map(|(name, from)| (name, 0, Meaning::Imported(from.to_owned()))));
-    module.names.extend(found.into_iter().map(|(name, line, meaning)| (name.to_owned(), Name { line, meaning })));
-}
-
-fn once(value: &Expr, scope: &Scope<'_, '_>) -> Option<Meaning> {
-    if let Some(set) = value.as_call_expr().and_then(|call| object(call, scope)) {
-        return Some(Meaning::Settings(set));
-    }
-    if is_strategy(value, scope) {
-        return Some(Meaning::Strategy(strategy(value, scope)));
-    }
-    if let Some(marks) = shared_marks(value, scope) {
-        return Some(Meaning::Marks(marks));
-    }
-    match value {
-        Expr::List(_) | Expr::Tuple(_) | Expr::Set(_) | Expr::Dict(_) => {
-            let list = cases(value, scope);
-            (list.rows.len() <= EXPORTED).then_some(Meaning::Cases(list))
-        }
-        Expr::NumberLiteral(_) | Expr::UnaryOp(_) | Expr::StringLiteral(_) | Expr::BinOp(_) => {
-            fold(value, scope).map(|v| Meaning::Literal(v.text()))
-        }
-        _ => None,
-    }
-}
-
-/// The marks of `later = pytest.mark.skip(…)`.
-fn shared_marks(value: &Expr, scope: &Scope<'_, '_>) -> Option<BTreeSet<Mark>> {
-    let of = value.as_call_expr().map_or(value, |call| &call.func);
-    let mut marks = BTreeSet::new();
-    if of.is_attribute_expr() && scope.dotted(of).is_some_and(|name| name.starts_with("pytest.mark.") || name.starts_with("unittest.")) {
-        marks::declared(value, scope, &mut marks);
-    }
-    (!marks.is_empty()).then_some(marks)
-}
-
-/// Whether an expression is made of strategies by its look.
-fn is_strategy(expr: &Expr, scope: &Scope<'_, '_>) -> bool {
-    match expr {
-        Expr::Call(call) => match &*call.func {
-            Expr::Attribute(method) if matches!(method.attr.as_str(), "filter" | "map" | "flatmap") => is_strategy(&method.value, scope),
-            Expr::Name(name) if matches!(scope.lookup(name.id.as_str()), Some((Bound::Function(_), _))) => {
-                match scope.lookup(name.id.as_str()) {
-                    Some((Bound::Function(def), home)) => is_composite(def, &home) || returns_strategy(def, &home),
-                    _ => false,
-                }
-            }
-            func => scope.dotted(func).is_some_and(|name| name.starts_with("hypothesis.strategies.") && !name.ends_with(".composite")),
-        },
-        Expr::BinOp(b) => is_strategy(&b.left, scope) || is_strategy(&b.right, scope),
-        Expr::Name(_) | Expr::Attribute(_) => {
-            scope.enter(expr, |value, scope| scope.spend(1).is_some() && is_strategy(value, scope)).unwrap_or(false)
-        }
-        _ => false,
-    }
 }

@@ -10,6 +10,7 @@ mod decode;
 mod depth;
 mod effort;
 mod examples;
+mod exports;
 pub(super) mod hooks;
 mod literal;
 mod machine;
