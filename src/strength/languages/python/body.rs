@@ -2,7 +2,7 @@
 
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
 use ruff_python_ast::{Expr, ExprCall, Operator, Stmt, StmtAssert, StmtFor, StmtFunctionDef};
-use ruff_text_size::{Ranged as _, TextSize};
+use ruff_text_size::{Ranged, TextSize};
 use rustc_hash::FxHashSet;
 
 /// What stands in a body, at every depth, in source order.
@@ -52,7 +52,7 @@ impl<'a> Body<'a> {
             let left = self.idle.iter().filter(|(of, any)| *of == name && (*any || lazy)).count();
             left > 0 && self.names.iter().filter(|read| **read == name).count() == left
         };
-        self.inner.iter().filter(|def| def.decorator_list.is_empty()).filter(is_idle).map(|def| def.start()).collect()
+        self.inner.iter().filter(|def| def.decorator_list.is_empty()).filter(is_idle).map(Ranged::start).collect()
     }
 
     fn weight(&self) -> usize {

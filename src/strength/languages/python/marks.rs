@@ -225,9 +225,8 @@ pub(super) fn called(call: &ExprCall, scope: &Scope<'_, '_>) -> Option<(Does, Op
     }
     let name = scope.dotted(&call.func)?;
     match name.as_str() {
-        "pytest.skip" | "unittest.case.skip" | "self.skipTest" => Some((Does::Skip, None)),
-        // The whole run ends here, with whatever it found so far.
-        "pytest.exit" | "os._exit" | "os.abort" => Some((Does::Skip, None)),
+        // Some of them end the whole run, with whatever it found so far.
+        "pytest.skip" | "unittest.case.skip" | "self.skipTest" | "pytest.exit" | "os._exit" | "os.abort" => Some((Does::Skip, None)),
         "pytest.xfail" => Some((Does::Xfail, None)),
         "pytest.importorskip" => {
             let what = call.arguments.find_argument_value("modname", 0).map(|e| canonical(e, scope)).unwrap_or_default();

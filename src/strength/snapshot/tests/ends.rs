@@ -41,6 +41,7 @@ fn a_loop_left_behind_its_first_check_and_an_argument_overwritten_reach_less() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one table")]
 fn a_skip_behind_a_call_a_fixture_or_a_statement_disables() {
     weaken(
         Rule::TestDisabled,
