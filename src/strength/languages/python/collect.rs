@@ -297,7 +297,7 @@ impl<'a> Collector<'_, 'a> {
         let manager = dotted().any(|name| name.ends_with("contextmanager"));
         let drives = dotted()
             .any(|name| !["pytest.mark.parametrize", "pytest.mark.skip", "pytest.mark.xfail"].iter().any(|own| name.starts_with(own)));
-        let generator = body.yields && !def.is_async && (manager || !drives);
+        let generator = body.yields && !(def.is_async || drives);
         let unittest = class.and_then(|at| self.module.classes.get(at)).is_some_and(|class| {
             class.bases.iter().any(|base| base == "unittest.TestCase") && def.is_async && def.decorator_list.is_empty()
         });
