@@ -22,6 +22,9 @@ pub struct Effort {
     /// Production objects that are replaced.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub patches: BTreeSet<String>,
+    /// Names that bring what acts on it: fixtures that a mark asks for, decorators of other modules. Linking puts in what they do.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub leads: BTreeSet<String>,
     /// It acts on tests that do not name it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub everywhere: bool,
@@ -109,6 +112,7 @@ impl Effort {
         self.budget.under(other.budget);
         self.examples.retain(|example| other.examples.contains(example));
         self.patches.extend(other.patches);
+        self.leads.extend(other.leads);
         self.everywhere |= other.everywhere;
         self
     }

@@ -342,7 +342,8 @@ fn check(c: &Call<'_>) -> Option<Oracle> {
         "assertRegex" | "assertRegexpMatches" => Oracle::new(Kind::Member, "search", two()?.0, two()?.1),
         "assert_allclose" => near(c, two()?, slack(c, ("rtol", 1e-7), ("atol", 0.0))),
         "assert_almost_equal" | "assert_array_almost_equal" => near(c, two()?, decimal(c)),
-        _ if house("numpy.testing.") || house("pandas.testing.") => Oracle::new(Kind::Exact, last, two()?.0, two()?.1),
+        _ if house("pandas.testing.") => framed(c, two()?, last),
+        _ if house("numpy.testing.") => Oracle::new(Kind::Exact, last, two()?.0, two()?.1),
         _ if last.starts_with("assert_") => mocked(c, last),
         _ => return None,
     })
@@ -351,6 +352,20 @@ fn check(c: &Call<'_>) -> Option<Oracle> {
 fn near(c: &Call<'_>, (subject, expected): (Tokens<'_>, Tokens<'_>), slack: Option<Slack>) -> Oracle {
     let told = slack.filter(|_| c.args.len() <= 2 || !c.name.starts_with("numpy"));
     Oracle::near(subject, expected, told)
+}
+
+/// Frames and the like: equal, within a tolerance, or equal but for what is not looked at.
+fn framed(c: &Call<'_>, (subject, expected): (Tokens<'_>, Tokens<'_>), last: &str) -> Oracle {
+    let off = |name: &str| c.named(name) == Some(&["False"]);
+    let on = |name: &str| c.named(name) == Some(&["True"]);
+    let looked = ["check_dtype", "check_index_type", "check_column_type", "check_names", "check_categorical", "check_index", "check_freq"];
+    if looked.iter().any(|name| off(name)) || on("check_like") {
+        return Oracle::new(Kind::Member, last, subject, expected);
+    }
+    if c.named("rtol").is_some() || c.named("atol").is_some() {
+        return Oracle::near(subject, expected, slack(c, ("rtol", 1e-5), ("atol", 1e-8)));
+    }
+    Oracle::new(Kind::Exact, last, subject, expected)
 }
 
 fn places(c: &Call<'_>) -> Option<Slack> {

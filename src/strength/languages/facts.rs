@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::strength::card::{Assertion, Claim};
 use crate::strength::domain::{Domain, Strategy};
-use crate::strength::effort::{Budget, Effort};
+use crate::strength::effort::{Budget, Effort, Mark};
 use crate::strength::signature::Signature;
 
 /// In a text that names a file: the place of the module itself; each `/..` after it goes up once.
@@ -64,6 +64,9 @@ pub struct Function {
     pub body_sha256: String,
     /// The function tells the runner not to collect it.
     pub disabled: bool,
+    /// Of a fixture: the name of what it calls for the object that it gives.
+    #[serde(default)]
+    pub gives: Option<String>,
     /// Its wider facts; targets of mocks and settings of other modules are still names.
     #[serde(default)]
     pub effort: Effort,
@@ -142,6 +145,8 @@ pub enum Meaning {
     Cases(Cases),
     /// A settings object, or a profile of them.
     Settings(Budget),
+    /// What a decorator or mark of this name does to tests.
+    Marks(BTreeSet<Mark>),
     /// Something of another module.
     Imported(String),
     /// A literal that is no list.

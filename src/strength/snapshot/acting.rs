@@ -39,11 +39,16 @@ impl Production {
     }
 }
 
+/// What fixtures do by name, and what they give by name with the file that says so.
+pub(super) type Acting = (BTreeMap<String, Effort>, BTreeMap<String, (String, RepoPath)>);
+
 impl Linker<'_> {
     /// The wider fields of a function's card.
     pub(super) fn effort(&self, kind: Kind, function: &Function, class: Option<usize>, home: &RepoPath) -> Result<Effort, SnapshotError> {
         let mut effort = Effort { budget: self.budget(&function.effort.budget, home)?, ..function.effort.clone() };
         effort.patches = self.replaced(&function.effort, home)?;
+        effort.patches.extend(self.replaced_in(function)?);
+        self.led(&std::mem::take(&mut effort.leads), home, &mut effort)?;
         if kind == Kind::Support {
             return Ok(effort);
         }
@@ -52,7 +57,10 @@ impl Linker<'_> {
             effort.budget.under(self.budget(&of.budget, &place.path)?);
             effort.marks.extend(of.marks.iter().cloned());
             effort.patches.extend(self.replaced(of, &place.path)?);
+            self.led(&of.leads, &place.path, &mut effort)?;
         }
+        self.led(&self.module.effort.leads, self.path, &mut effort)?;
+        effort.budget.under(self.budget(&self.module.effort.budget, self.path)?);
         effort.marks.extend(self.module.effort.marks.iter().cloned());
         effort.patches.extend(self.replaced(&self.module.effort, self.path)?);
         for (_, fixture) in self.acting.iter().filter(|(name, acts)| acts.everywhere || function.parameters.contains(name)) {
@@ -62,9 +70,34 @@ impl Linker<'_> {
         Ok(effort)
     }
 
+    /// Adds what names bring: fixtures by their own name, decorators and marks of other modules by a dotted one.
+    fn led(&self, names: &BTreeSet<String>, from: &RepoPath, effort: &mut Effort) -> Result<(), SnapshotError> {
+        for name in names {
+            if let Some(fixture) = self.acting.get(name) {
+                effort.marks.extend(fixture.marks.iter().cloned());
+                effort.patches.extend(fixture.patches.iter().cloned());
+            } else if let Some((_, Meaning::Marks(marks))) = self.resolver.meaning(name, from)? {
+                effort.marks.extend(marks);
+            }
+        }
+        Ok(())
+    }
+
+    /// What is replaced of the object that a fixture gives.
+    fn replaced_in(&self, function: &Function) -> Result<BTreeSet<String>, SnapshotError> {
+        let mut replaced = BTreeSet::new();
+        for target in &function.effort.patches {
+            let (root, rest) = target.split_once('.').map_or((target.as_str(), ""), |(root, rest)| (root, rest));
+            let Some((given, from)) = self.gives.get(root).filter(|_| function.parameters.iter().any(|p| p == root)) else { continue };
+            let dotted = if rest.is_empty() { given.clone() } else { format!("{given}.{rest}") };
+            replaced.extend(self.production(&dotted, from)?.map(|found| found.id()));
+        }
+        Ok(replaced)
+    }
+
     /// What each fixture of this file, and of the `conftest.py` files above it, does to tests.
-    pub(super) fn acting(&self) -> Result<BTreeMap<String, Effort>, SnapshotError> {
-        let mut found = BTreeMap::new();
+    pub(super) fn acting(&self) -> Result<Acting, SnapshotError> {
+        let mut found = Acting::default();
         self.fixtures_of(self.module, self.path, &mut found)?;
         let mut folder = Some(self.path.parent().to_vec());
         while let Some(at) = folder {
@@ -72,17 +105,23 @@ impl Linker<'_> {
             let path = RepoPath::new([&at, slash, b"conftest.py"].concat());
             if let Some(module) = self.resolver.module(&path)? {
                 self.fixtures_of(&module, &path, &mut found)?;
+                // What a conftest replaces by its own statements is replaced for every test under it; no fixture has such a name.
+                let patches =
+                    self.replaced(&Effort { patches: module.effort.patches.clone(), everywhere: true, ..Effort::default() }, &path)?;
+                let everywhere = !patches.is_empty();
+                found.0.extend(everywhere.then(|| (format!("{path}::"), Effort { patches, everywhere, ..Effort::default() })));
             }
             folder = (!at.is_empty()).then(|| RepoPath::new(at).parent().to_vec());
         }
         Ok(found)
     }
 
-    fn fixtures_of(&self, module: &Module, path: &RepoPath, found: &mut BTreeMap<String, Effort>) -> Result<(), SnapshotError> {
+    fn fixtures_of(&self, module: &Module, path: &RepoPath, found: &mut Acting) -> Result<(), SnapshotError> {
         for fixture in module.functions.iter().filter(|f| f.role == Role::Fixture) {
-            if !found.contains_key(&fixture.name) {
+            if !found.0.contains_key(&fixture.name) {
                 let effort = Effort { patches: self.replaced(&fixture.effort, path)?, ..fixture.effort.clone() };
-                found.insert(fixture.name.clone(), effort);
+                found.0.insert(fixture.name.clone(), effort);
+                found.1.extend(fixture.gives.clone().map(|given| (fixture.name.clone(), (given, path.clone()))));
             }
         }
         Ok(())
@@ -103,7 +142,7 @@ impl Linker<'_> {
     }
 
     /// What is replaced of production code that the tests of this file, or those of the file that replaces it, import.
-    fn replaced(&self, effort: &Effort, home: &RepoPath) -> Result<BTreeSet<String>, SnapshotError> {
+    pub(super) fn replaced(&self, effort: &Effort, home: &RepoPath) -> Result<BTreeSet<String>, SnapshotError> {
         let mut replaced = BTreeSet::new();
         for target in &effort.patches {
             let Some(found) = self.production(target, home)? else { continue };

@@ -8,7 +8,7 @@ use crate::digest;
 use crate::finding::PropId;
 use crate::strength::card::{Call, Card, Kind};
 use crate::strength::domain::{Argument, Domain, Origin, Table};
-use crate::strength::effort::Effort;
+use crate::strength::effort::{Effort, Mark};
 use crate::strength::languages::facts::{Function, HelperCall, LOADED, Meaning, Role};
 use crate::strength::languages::{Module, Unreadable};
 use crate::strength::snapshot::acting::Mocked;
@@ -33,6 +33,8 @@ pub(super) struct Linker<'l> {
     loads: Loads<'l>,
     /// What fixtures do to the tests that use them, by name as above.
     pub(super) acting: BTreeMap<String, Effort>,
+    /// What fixtures give, where their text says it: the name of what is called, and the file that says so.
+    pub(super) gives: BTreeMap<String, (String, RepoPath)>,
     /// What is known of mocks' targets.
     pub(super) mocked: Mocked,
     /// Class index -> what is known of it with all around it.
@@ -61,6 +63,7 @@ impl<'l> Linker<'l> {
             fixtures: BTreeMap::new(),
             loads: Loads::new(resolver.source),
             acting: BTreeMap::new(),
+            gives: BTreeMap::new(),
             mocked: Mocked::default(),
             classes: Vec::new(),
             machines: bound.map(|f| f.body_sha256.as_str()).filter(|sha| !sha.is_empty()).collect(),
@@ -72,7 +75,7 @@ impl<'l> Linker<'l> {
             linker.classes.push(facts);
         }
         if linker.is_collected() {
-            linker.acting = linker.acting()?;
+            (linker.acting, linker.gives) = linker.acting()?;
         }
         if linker.is_collected() && module.functions.iter().any(|f| !f.parameters.is_empty()) {
             linker.fixtures = linker.all_fixtures()?;
@@ -205,7 +208,13 @@ impl<'l> Linker<'l> {
             _ => Some(digest::over(files.iter().map(|(path, sha)| (path.as_bytes(), sha.as_str())))),
         };
         let domain = self.domain(function, home, class)?;
-        let calls = function.calls.iter().map(|c| self.helper(c, function, home)).collect::<Result<Vec<_>, _>>()?;
+        let mut effort = self.effort(kind, function, class, home)?;
+        let mut calls = Vec::new();
+        for call in &function.calls {
+            let Some((helper, marks)) = self.helper(call, function, home)? else { continue };
+            effort.marks.extend(marks.into_iter().map(|mark| on_the_way(mark, &helper)));
+            calls.push(helper);
+        }
         Ok(Card {
             prop_id,
             kind,
@@ -213,11 +222,11 @@ impl<'l> Linker<'l> {
             domain,
             assertions: function.assertions.clone(),
             claims: function.claims.clone(),
-            calls: calls.into_iter().flatten().collect(),
+            calls,
             parameters: function.parameters.clone(),
             files,
             fixture_sha256,
-            effort: self.effort(kind, function, class, home)?,
+            effort,
             body_sha256: function.body_sha256.clone(),
         })
     }
@@ -288,8 +297,8 @@ impl<'l> Linker<'l> {
         Ok(found)
     }
 
-    /// A call of a function that has a card here or in another file.
-    fn helper(&self, call: &HelperCall, caller: &Function, home: &RepoPath) -> Result<Option<Call>, SnapshotError> {
+    /// A call of a function that has a card here or in another file, and what the function does to the test that calls it.
+    fn helper(&self, call: &HelperCall, caller: &Function, home: &RepoPath) -> Result<Option<(Call, BTreeSet<Mark>)>, SnapshotError> {
         let (path, module, name, class) = if let Some(method) = call.callee.strip_prefix("self.") {
             (home.clone(), self.module.clone(), method.to_owned(), caller.class)
         } else if call.callee.contains('.') {
@@ -304,7 +313,9 @@ impl<'l> Linker<'l> {
         let id = if class.is_some() { self.id(&self.outer(class, &name)) } else { PropId(format!("{path}::{name}")) };
         let mut arguments: BTreeMap<String, String> = helper.parameters.iter().cloned().zip(call.positional.iter().cloned()).collect();
         arguments.extend(call.keywords.clone());
-        Ok(Some(Call { callee: id, arguments, setup: call.setup.clone() }))
+        let acts = self.resolver.source.is_test(&path);
+        let marks = helper.effort.marks.iter().filter(|mark| acts && mark.row.is_none()).cloned().collect();
+        Ok(Some((Call { callee: id, arguments, setup: call.setup.clone() }, marks)))
     }
 
     /// Strategies and tables that other files use by name.
@@ -328,26 +339,42 @@ impl<'l> Linker<'l> {
                 }
                 _ => continue,
             }
-            let body_sha256 = digest::sha256_hex(&serde_json::to_vec(&domain).unwrap_or_default());
-            let (prop_id, line) = (self.id(name), told.line);
-            let (assertions, claims, calls, files) = (Vec::new(), Vec::new(), Vec::new(), BTreeMap::new());
-            cards.push(Card {
-                prop_id,
-                kind: Kind::Support,
-                line,
-                domain,
-                assertions,
-                claims,
-                calls,
-                parameters: Vec::new(),
-                files,
-                fixture_sha256: None,
-                effort,
-                body_sha256,
-            });
+            cards.push(self.support(name, told.line, domain, effort));
+        }
+        if self.path.name() == b"conftest.py" {
+            let effort = Effort { everywhere: true, ..self.module.effort.clone() };
+            let patches = self.replaced(&effort, self.path)?;
+            // No function has such a name.
+            let of_import = (!patches.is_empty()).then(|| Effort { patches, everywhere: true, ..Effort::default() });
+            cards.extend(of_import.map(|effort| self.support("import", 1, Domain::default(), effort)));
         }
         Ok(cards)
     }
+
+    /// A card of what is no function.
+    fn support(&self, name: &str, line: u32, domain: Domain, effort: Effort) -> Card {
+        Card {
+            prop_id: self.id(name),
+            kind: Kind::Support,
+            line,
+            body_sha256: digest::sha256_hex(&serde_json::to_vec(&domain).unwrap_or_default()),
+            domain,
+            assertions: Vec::new(),
+            claims: Vec::new(),
+            calls: Vec::new(),
+            parameters: Vec::new(),
+            files: BTreeMap::new(),
+            fixture_sha256: None,
+            effort,
+        }
+    }
+}
+
+/// What a helper does to its caller, under the conditions of the call.
+fn on_the_way(mark: Mark, call: &Call) -> Mark {
+    let conditions = call.setup.iter().filter_map(|line| line.strip_prefix("if ")).map(str::to_owned).chain(mark.when.clone());
+    let all = conditions.collect::<Vec<_>>().join(" and ");
+    Mark { when: Some(all).filter(|text| !text.is_empty()), ..mark }
 }
 
 fn is_constant(name: &str) -> bool {

@@ -3,6 +3,7 @@
 mod domains;
 mod effort;
 mod files;
+mod ends;
 mod guards;
 mod honest;
 mod ids;

@@ -27,6 +27,10 @@ pub(super) fn settings(expr: &Expr, scope: &Scope<'_, '_>) -> Option<Budget> {
 
 /// The settings of a call of `settings` itself.
 pub(super) fn object(call: &ExprCall, scope: &Scope<'_, '_>) -> Option<Budget> {
+    if scope.dotted(&call.func)? == "hypothesis.seed" {
+        // A fixed seed draws the same inputs each time.
+        return Some(Budget { set: BTreeMap::from([("derandomize".to_owned(), "True".to_owned())]), of: Vec::new() });
+    }
     if scope.dotted(&call.func)? != HOUSE && scope.dotted(&call.func)? != "hypothesis._settings.settings" {
         return None;
     }
@@ -122,6 +126,11 @@ impl Profiles {
             }
             _ => {}
         }
+    }
+
+    /// What the profile sets that the module loads last, as far as it registers it itself.
+    pub(super) fn loaded(&self) -> Option<&Budget> {
+        self.loaded.last().and_then(|(profile, _)| self.registered.get(profile))
     }
 
     /// Names that no identifier can be, with what they set.

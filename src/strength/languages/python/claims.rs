@@ -1,6 +1,8 @@
 //! Owns what a function's checks demand, told so that another function's can be recognised as the same.
 
+mod failures;
 mod known;
+mod unittest;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,11 +14,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::strength::card::Claim;
 use crate::strength::languages::facts::HelperCall;
 use crate::strength::languages::python::body::{Body, is_check};
+use crate::strength::languages::python::claims::failures::{is_failure, raises_assertion};
 use crate::strength::languages::python::names::{Bound, Layer, Scope, layer};
 use crate::strength::languages::python::oracles::{self, Raising};
 use crate::strength::languages::python::reach;
 use crate::strength::languages::python::text::sha256_of;
-use crate::strength::languages::python::write::{COMPARE, LAMBDA, LOOSEST, Locals, NOT, told, told_after, told_at};
+use crate::strength::languages::python::write::{LAMBDA, LOOSEST, Locals, NOT, told, told_after, told_at};
 
 /// Lines of set-up that a claim keeps as they are; what stands before them is told by a hash.
 const LINES: usize = 24;
@@ -42,6 +45,7 @@ pub(super) fn of<'a>(stmts: &'a [Stmt], body: &Body<'a>, tables: &[&StmtFor], ow
         filled: reach::filled(stmts),
         rebound: known::rebound(stmts, own, scope.names.file),
         read: body.names.iter().copied().collect(),
+        idle: body.idle_functions(),
         unreached: false,
         told: Told::default(),
         spent: false,
@@ -63,6 +67,8 @@ struct Teller<'t, 's, 'a> {
     rebound: FxHashSet<&'a str>,
     /// Names that it reads.
     read: FxHashSet<&'a str>,
+    /// Functions inside that never run, or whose failures nobody sees.
+    idle: FxHashSet<TextSize>,
     /// Whether no run gets here, or a failure here fails nothing.
     unreached: bool,
     told: Told,
@@ -219,7 +225,8 @@ impl<'a> Teller<'_, '_, 'a> {
                 }
             }
             Stmt::FunctionDef(s) => {
-                let called = !s.decorator_list.is_empty() || self.read.contains(s.name.as_str()) || s.name.starts_with("__");
+                let called = !self.idle.contains(&s.start());
+                let called = called && (!s.decorator_list.is_empty() || self.read.contains(s.name.as_str()) || s.name.starts_with("__"));
                 self.inner(!called, format!("def {} {}", s.name, self.plain(&*s.parameters)), &s.body);
             }
             Stmt::ClassDef(s) => self.inner(false, format!("class {}", s.name), &s.body),
@@ -240,7 +247,14 @@ impl<'a> Teller<'_, '_, 'a> {
     fn branches(&mut self, s: &'a StmtIf) {
         let mut refused = vec![told_at(&s.test, NOT, self.scope, &self.locals)];
         let mut decided = reach::truth(&s.test, self.scope);
-        self.reached(decided == Some(false), Some(format!("if {}", self.text(&s.test))), &s.body);
+        if is_failure(&s.body, self.scope) && decided.is_none() {
+            for text in self.refused(&s.test) {
+                let beyond = self.assertions.len();
+                self.claim(text, beyond);
+            }
+        } else {
+            self.reached(decided == Some(false), Some(format!("if {}", self.text(&s.test))), &s.body);
+        }
         for clause in &s.elif_else_clauses {
             let mut head: Vec<String> = refused.iter().map(|test| format!("not {test}")).collect();
             if let Some(test) = &clause.test {
@@ -275,7 +289,8 @@ impl<'a> Teller<'_, '_, 'a> {
         for expected in &raising {
             // What is asserted after the call is not what raises.
             let fails = expected.of.is_some_and(|class| reach::catches(Some(class), self.scope));
-            let last = s.body.iter().rfind(|stmt| fails || !stmt.is_assert_stmt()).or(s.body.last());
+            let first_end = s.body.iter().find(|stmt| reach::ends(stmt, self.scope));
+            let last = first_end.or_else(|| s.body.iter().rfind(|stmt| fails || !stmt.is_assert_stmt())).or(s.body.last());
             let subject = last.map(|last| self.raiser(last)).unwrap_or_default();
             self.raises(expected, &subject);
         }
@@ -308,6 +323,7 @@ impl<'a> Teller<'_, '_, 'a> {
     fn tried(&mut self, s: &'a StmtTry) {
         let handlers = s.handlers.iter().filter_map(|h| h.as_except_handler());
         let caught: Vec<String> = handlers.clone().map(|h| h.type_.as_ref().map_or_else(String::new, |t| self.text(t))).collect();
+        self.must_raise(s);
         self.reached(reach::swallows(s, self.scope), Some(format!("try except {}", caught.join(", "))), &s.body);
         for (handler, caught) in handlers.zip(&caught) {
             self.under(Some(format!("except {caught}")), &handler.body);
@@ -363,7 +379,10 @@ impl<'a> Teller<'_, '_, 'a> {
         if helper.is_none() || !is_check(&call.func) {
             self.setup.push(Line::Stmt(stmt));
         }
-        self.told.calls.extend(helper.filter(|_| !self.unreached));
+        // A coroutine that nobody waits for checks nothing.
+        let idle = !value.is_await_expr()
+            && matches!(&*call.func, Expr::Name(n) if matches!(self.scope.lookup(n.id.as_str()), Some((Bound::Function(def), _)) if def.is_async));
+        self.told.calls.extend(helper.filter(|_| !self.unreached && !idle));
     }
 
     /// A call by name of something that is not local: linking knows whether it is a helper.
@@ -379,38 +398,6 @@ impl<'a> Teller<'_, '_, 'a> {
         let named = call.arguments.keywords.iter().filter_map(|k| Some((k.arg.as_ref()?.to_string(), self.text(&k.value))));
         let keywords: BTreeMap<String, String> = named.collect();
         Some(HelperCall { callee, positional, keywords, setup: self.setup() })
-    }
-
-    /// What a method of unittest demands, spelt as conditions; `None` when it is none, or none that can be spelt so.
-    fn unittest(&self, call: &'a ExprCall, whole: &'a Expr) -> Option<Vec<String>> {
-        let Expr::Attribute(method) = &*call.func else { return None };
-        if !matches!(&*method.value, Expr::Name(n) if n.id.as_str() == "self") {
-            return None;
-        }
-        let at = |i: usize, tight| call.arguments.args.get(i).map(|e| told_at(e, tight, self.scope, &self.locals));
-        let two = |sign: &str| {
-            let mut text = at(0, COMPARE + 1)?;
-            text.extend([" ", sign, " "]);
-            Some(vec![told_after(text, call.arguments.args.get(1)?, COMPARE + 1, self.scope, &self.locals)])
-        };
-        match method.attr.as_str().strip_prefix("assert")? {
-            "Equal" | "Equals" | "ListEqual" | "DictEqual" | "SetEqual" | "TupleEqual" | "SequenceEqual" | "MultiLineEqual" => two("=="),
-            "NotEqual" | "NotEquals" => two("!="),
-            "Is" => two("is"),
-            "IsNot" => two("is not"),
-            "In" => two("in"),
-            "NotIn" => two("not in"),
-            "Greater" => two(">"),
-            "GreaterEqual" => two(">="),
-            "Less" => two("<"),
-            "LessEqual" => two("<="),
-            "IsNone" => Some(vec![format!("{} is None", at(0, COMPARE + 1)?)]),
-            "IsNotNone" => Some(vec![format!("{} is not None", at(0, COMPARE + 1)?)]),
-            "False" => Some(vec![format!("not {}", at(0, NOT)?)]),
-            "True" => Some(conjuncts(call.arguments.args.first()?).into_iter().map(|e| self.text(e)).collect()),
-            "IsInstance" => Some(vec![format!("isinstance({}, {})", at(0, LAMBDA)?, at(1, LAMBDA)?)]),
-            _ => Some(vec![self.text(whole)]),
-        }
     }
 }
 
@@ -431,6 +418,7 @@ fn is_check_only(stmt: &Stmt) -> bool {
     let all = |stmts: &[Stmt]| stmts.iter().all(is_check_only);
     match stmt {
         Stmt::Assert(_) | Stmt::Pass(_) => true,
+        Stmt::Raise(r) => raises_assertion(r),
         Stmt::Expr(e) => match &*e.value {
             Expr::Call(call) => is_check(&call.func),
             other => other.is_literal_expr(),

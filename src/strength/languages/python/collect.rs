@@ -2,28 +2,30 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ruff_python_ast::{Expr, Stmt, StmtAssign, StmtClassDef, StmtFor, StmtFunctionDef};
+use ruff_python_ast::{Expr, Stmt, StmtAssign, StmtClassDef, StmtFor, StmtFunctionDef, StmtIf};
 use ruff_text_size::{Ranged as _, TextRange};
 
 use crate::strength::card::Assertion;
 use crate::strength::domain::{Argument, Domain, Origin, Strategy, Table};
-use crate::strength::effort::Budget;
+use crate::strength::effort::{Budget, Does, Mark};
 use crate::strength::languages::facts::{Class, Function, Meaning, Module, Name, Role};
 use crate::strength::languages::python::body::Body;
-use crate::strength::languages::python::budget::{Profiles, object, settings};
+use crate::strength::languages::python::budget::{Profiles, settings};
 use crate::strength::languages::python::cases::{cases, loop_table, mark};
-use crate::strength::languages::python::claims;
+use crate::strength::languages::python::claims::{self, Told};
 use crate::strength::languages::python::effort;
+use crate::strength::languages::python::exports::exports;
 use crate::strength::languages::python::literal::{Value, fold};
 use crate::strength::languages::python::machine;
+use crate::strength::languages::python::marks;
 use crate::strength::languages::python::names::{Bound, Names, Scope, layer};
 use crate::strength::languages::python::paths::Named;
+use crate::strength::languages::python::reach::truth;
+use crate::strength::languages::python::rebinds;
 use crate::strength::languages::python::signatures;
-use crate::strength::languages::python::strategies::{
-    as_given, given, is_composite, made_by, own_layer, returns_strategy, statements, strategy,
-};
+use crate::strength::languages::python::strategies::{as_given, given, own_layer, statements, strategy};
 use crate::strength::languages::python::text::sha256_of;
-use crate::strength::languages::python::write::{opaque, plain};
+use crate::strength::languages::python::write::{canonical, opaque, plain};
 
 /// Bases of a class that are looked at.
 const BASES: usize = 32;
@@ -49,6 +51,8 @@ pub(super) fn module<'a>(body: &'a [Stmt], names: &Names<'a>) -> Module {
         machines: BTreeSet::new(),
         profiles: Profiles::default(),
         settled: BTreeMap::new(),
+        conditions: Vec::new(),
+        guarded: false,
     };
     collector.block(body, None, &scope);
     let (profiles, settled) = (std::mem::take(&mut collector.profiles), std::mem::take(&mut collector.settled));
@@ -67,6 +71,7 @@ pub(super) fn module<'a>(body: &'a [Stmt], names: &Names<'a>) -> Module {
     for function in module.functions.iter_mut().filter(|f| f.class.is_none()) {
         settled.get(&function.name).cloned().into_iter().for_each(|set| function.effort.budget.under(set));
     }
+    module.effort.budget = profiles.loaded().cloned().unwrap_or_default();
     let profiles = profiles.named().into_iter();
     module.names.extend(profiles.map(|(name, line, budget)| (name, Name { line, meaning: Meaning::Settings(budget) })));
     exports(names, &mut module);
@@ -86,6 +91,10 @@ struct Collector<'n, 'a> {
     profiles: Profiles,
     /// `TestX.settings = settings(…)`.
     settled: BTreeMap<String, Budget>,
+    /// What keeps the definitions that are read now from being made, one text for each block around.
+    conditions: Vec<String>,
+    /// Whether a `try` or loop stands around.
+    guarded: bool,
 }
 
 impl<'a> Collector<'_, 'a> {
@@ -95,15 +104,14 @@ impl<'a> Collector<'_, 'a> {
                 Stmt::FunctionDef(def) => self.function(def, class, scope),
                 Stmt::ClassDef(def) => self.class(def, class, scope),
                 Stmt::Assign(assign) => self.assigned(assign, class, scope),
-                Stmt::If(s) => {
-                    self.block(&s.body, class, scope);
-                    s.elif_else_clauses.iter().for_each(|c| self.block(&c.body, class, scope));
-                }
+                Stmt::If(s) => self.branches(s, class, scope),
                 Stmt::Try(s) => {
+                    let around = std::mem::replace(&mut self.guarded, true);
                     self.block(&s.body, class, scope);
                     s.handlers.iter().filter_map(|h| h.as_except_handler()).for_each(|h| self.block(&h.body, class, scope));
                     self.block(&s.orelse, class, scope);
                     self.block(&s.finalbody, class, scope);
+                    self.guarded = around;
                 }
                 Stmt::With(s) => self.block(&s.body, class, scope),
                 Stmt::For(s) => {
@@ -115,9 +123,45 @@ impl<'a> Collector<'_, 'a> {
                     self.block(&s.orelse, class, scope);
                 }
                 Stmt::Match(s) => s.cases.iter().for_each(|c| self.block(&c.body, class, scope)),
-                Stmt::Expr(_) if class.is_none() => self.profiles.read(stmt, scope),
+                Stmt::Expr(_) if class.is_none() => {
+                    self.profiles.read(stmt, scope);
+                    rebinds::removed(stmt, class, scope, &mut self.module);
+                }
+                Stmt::Delete(_) => rebinds::removed(stmt, class, scope, &mut self.module),
                 _ => {}
             }
+        }
+    }
+
+    /// What stands under a condition is defined only where it holds.
+    fn branches(&mut self, s: &'a StmtIf, class: Option<usize>, scope: &Scope<'_, 'a>) {
+        let before = self.conditions.len();
+        let arms = std::iter::once((Some(&*s.test), &s.body)).chain(s.elif_else_clauses.iter().map(|c| (c.test.as_ref(), &c.body)));
+        for (test, body) in arms {
+            let known = test.and_then(|test| truth(test, scope));
+            if known == Some(false) {
+                continue;
+            }
+            let depth = self.conditions.len();
+            self.conditions.extend(test.filter(|_| known.is_none()).map(|test| marks::negated(test, scope)));
+            self.block(body, class, scope);
+            self.conditions.truncate(depth);
+            match test {
+                Some(_) if known == Some(true) => break,
+                Some(test) => self.conditions.push(canonical(test, scope)),
+                None => {}
+            }
+        }
+        self.conditions.truncate(before);
+    }
+
+    /// A second class of a name takes the place of the first; under a condition it may not.
+    fn shadow(&mut self, name: &str, outer: Option<usize>, scope: &Scope<'_, 'a>) {
+        if !self.conditions.is_empty() || self.guarded || scope.spend(self.module.classes.len() / 16).is_none() {
+            return;
+        }
+        if let Some(first) = rebinds::class_named(name, outer, &self.module) {
+            self.module.classes[first].collect = Some(false);
         }
     }
 
@@ -142,8 +186,10 @@ impl<'a> Collector<'_, 'a> {
         let bases: Vec<String> = def.bases().iter().take(BASES).map(|b| scope.dotted(b).unwrap_or_default()).collect();
         let has_init = ["__init__", "__new__"].iter().any(|n| matches!(own.get(n), Some(Bound::Function(_) | Bound::Many)));
         let line = self.names.file.line(def.name.start());
+        self.shadow(def.name.as_str(), outer, scope);
         let at = self.module.classes.len();
-        let effort = effort::of_class(def, &own, scope, &inner);
+        let mut effort = effort::of_class(def, &own, scope, &inner);
+        effort.marks.extend(self.conditional());
         let domain = capped(domain);
         self.module.classes.push(Class {
             name: def.name.to_string(),
@@ -161,11 +207,14 @@ impl<'a> Collector<'_, 'a> {
             self.machines.insert(at);
             self.module.functions.push(Function { name: def.name.to_string(), class: outer, line, role: bound, ..machine });
         }
+        let around = (std::mem::take(&mut self.conditions), std::mem::replace(&mut self.guarded, false));
         self.block(&def.body, Some(at), &inner);
+        (self.conditions, self.guarded) = around;
     }
 
     /// `test_x = define(...)`, `TestX = Machine.TestCase`, `test_x.__test__ = False`, `__test__ = False`.
     fn assigned(&mut self, assign: &'a StmtAssign, class: Option<usize>, scope: &Scope<'_, 'a>) {
+        rebinds::assigned(assign, class, scope, &mut self.module);
         let [target] = assign.targets.as_slice() else { return };
         let off = || matches!(fold(&assign.value, scope), Some(Value::Bool(false)));
         match target {
@@ -178,6 +227,7 @@ impl<'a> Collector<'_, 'a> {
                 self.settled.extend(of.zip(settings(&assign.value, scope)).map(|(of, set)| (of.id.to_string(), set)));
             }
             Expr::Name(name) if name.id.as_str() == "__test__" && class.is_none() && off() => drop(self.silenced.insert(String::new())),
+            Expr::Name(name) if rebinds::wraps(&assign.value, name.id.as_str()).is_some() => {}
             Expr::Name(name) if name.id.to_ascii_lowercase().starts_with("test") || name.id.starts_with("prop_") => {
                 let line = self.names.file.line(target.start());
                 let made = machine::bound(&assign.value, scope, self.names.file).or_else(|| made(&assign.value, name.id.as_str(), scope));
@@ -202,6 +252,7 @@ impl<'a> Collector<'_, 'a> {
         if is_fixture {
             let everywhere = found.effort.everywhere;
             found.effort = effort::of_fixture(def, &found, scope, &inner);
+            found.gives = given_by(&def.body, &inner);
             found.effort.everywhere = everywhere && !found.effort.is_empty();
             if found.domain.tables.is_empty() {
                 self.module.functions.push(found);
@@ -213,17 +264,46 @@ impl<'a> Collector<'_, 'a> {
         found.assertions = body.asserts.iter().map(|a| assertion(a, &inner)).collect();
         found.checks = body.checks;
         let carded = name.starts_with("test") || name.starts_with("prop_") || found.domain.is_declared() || is_fixture;
-        if !carded && found.assertions.is_empty() && found.checks == 0 {
+        if !carded && found.assertions.is_empty() && found.checks == 0 && !body.skips {
+            let again = class.is_none() && self.conditions.is_empty() && !self.guarded;
+            if again && matches!(self.names.top.get(name), Some(Bound::Many)) {
+                rebinds::hidden(name, scope, &mut self.module);
+            }
             return;
         }
         if !is_fixture {
             found.effort = effort::of_function(def, &found, scope, &inner);
         }
+        if is_carded(name) {
+            found.effort.marks.extend(self.conditional());
+            found.effort.marks.extend(self.never_runs(def, &body, class, scope));
+        }
         found.literals = self.named.of(&body, &found.parameters, &inner);
         found.body_sha256 = self.hash(&found.parameters, &def.body);
-        let told = claims::of(&def.body, &body, &loops, &own, &inner);
+        // Nothing that a helper checks counts under a decorator that takes its failure.
+        let dropped = !is_carded(name) && def.decorator_list.iter().any(|d| marks::dropping(&d.expression, scope).is_some());
+        let told = if dropped { Told::default() } else { claims::of(&def.body, &body, &loops, &own, &inner) };
         (found.claims, found.calls) = (told.claims, told.calls);
         self.module.functions.push(found);
+    }
+
+    /// The mark of what is defined only under conditions.
+    fn conditional(&self) -> Option<Mark> {
+        (!self.conditions.is_empty()).then(|| Mark { does: Does::Skip, when: Some(self.conditions.join(" or ")), row: None })
+    }
+
+    /// A test that its runner calls and that does nothing then: a generator, a coroutine that nobody waits for.
+    fn never_runs(&self, def: &StmtFunctionDef, body: &Body<'_>, class: Option<usize>, scope: &Scope<'_, '_>) -> Option<Mark> {
+        let dotted =
+            || def.decorator_list.iter().filter_map(|d| scope.dotted(d.expression.as_call_expr().map_or(&d.expression, |c| &c.func)));
+        let manager = dotted().any(|name| name.ends_with("contextmanager"));
+        let drives = dotted()
+            .any(|name| !["pytest.mark.parametrize", "pytest.mark.skip", "pytest.mark.xfail"].iter().any(|own| name.starts_with(own)));
+        let generator = body.yields && !(def.is_async || drives);
+        let unittest = class.and_then(|at| self.module.classes.get(at)).is_some_and(|class| {
+            class.bases.iter().any(|base| base == "unittest.TestCase") && def.is_async && def.decorator_list.is_empty()
+        });
+        (manager || generator || unittest).then_some(Mark { does: Does::Skip, when: None, row: None })
     }
 
     fn declared(
@@ -330,6 +410,24 @@ fn fixture(decorator: &Expr, scope: &Scope<'_, '_>, found: &mut Function) -> boo
     true
 }
 
+/// `return Cart()`, `cart = Cart()` and then `yield cart`.
+fn given_by(body: &[Stmt], scope: &Scope<'_, '_>) -> Option<String> {
+    let value = body.iter().rev().find_map(|stmt| match stmt {
+        Stmt::Return(r) => r.value.as_deref(),
+        Stmt::Expr(e) => e.value.as_yield_expr().and_then(|y| y.value.as_deref()),
+        _ => None,
+    })?;
+    let called = |value: &Expr, scope: &Scope<'_, '_>| value.as_call_expr().and_then(|call| scope.dotted(&call.func));
+    match value {
+        // A fixture fills what it makes.
+        Expr::Name(name) => match scope.lookup(name.id.as_str())? {
+            (Bound::Once(value), home) => called(value, &home),
+            _ => None,
+        },
+        other => called(other, scope),
+    }
+}
+
 /// A test bound to what a call returns: only of functions, since classes and the like make no tests.
 fn made(value: &Expr, name: &str, scope: &Scope<'_, '_>) -> Option<Function> {
     let Expr::Call(call) = value else { return None };
@@ -348,65 +446,4 @@ fn made(value: &Expr, name: &str, scope: &Scope<'_, '_>) -> Option<Function> {
         domain: Domain { unread: BTreeSet::from([text]), ..Domain::default() },
         ..Function::default()
     })
-}
-
-/// Longest list that other modules are told.
-const EXPORTED: usize = 10_000;
-
-/// Names that other modules may ask for.
-fn exports(names: &Names<'_>, module: &mut Module) {
-    let scope = names.scope();
-    let mut found: Vec<(&str, u32, Meaning)> = Vec::new();
-    for (name, bound) in &names.top {
-        let meaning = match bound {
-            Bound::Function(def) if is_composite(def, &scope) || returns_strategy(def, &scope) => {
-                made_by(def, &scope).map(|s| (def.name.start(), Meaning::Strategy(s)))
-            }
-            Bound::Once(value) => once(value, &scope).map(|m| (value.start(), m)),
-            _ => None,
-        };
-        found.extend(meaning.map(|(at, meaning)| (*name, names.file.line(at), meaning)));
-    }
-    found.extend(names.imported().map(|(name, from)| (name, 0, Meaning::Imported(from.to_owned()))));
-    module.names.extend(found.into_iter().map(|(name, line, meaning)| (name.to_owned(), Name { line, meaning })));
-}
-
-fn once(value: &Expr, scope: &Scope<'_, '_>) -> Option<Meaning> {
-    if let Some(set) = value.as_call_expr().and_then(|call| object(call, scope)) {
-        return Some(Meaning::Settings(set));
-    }
-    if is_strategy(value, scope) {
-        return Some(Meaning::Strategy(strategy(value, scope)));
-    }
-    match value {
-        Expr::List(_) | Expr::Tuple(_) | Expr::Set(_) | Expr::Dict(_) => {
-            let list = cases(value, scope);
-            (list.rows.len() <= EXPORTED).then_some(Meaning::Cases(list))
-        }
-        Expr::NumberLiteral(_) | Expr::UnaryOp(_) | Expr::StringLiteral(_) | Expr::BinOp(_) => {
-            fold(value, scope).map(|v| Meaning::Literal(v.text()))
-        }
-        _ => None,
-    }
-}
-
-/// Whether an expression is made of strategies by its look.
-pub(super) fn is_strategy(expr: &Expr, scope: &Scope<'_, '_>) -> bool {
-    match expr {
-        Expr::Call(call) => match &*call.func {
-            Expr::Attribute(method) if matches!(method.attr.as_str(), "filter" | "map" | "flatmap") => is_strategy(&method.value, scope),
-            Expr::Name(name) if matches!(scope.lookup(name.id.as_str()), Some((Bound::Function(_), _))) => {
-                match scope.lookup(name.id.as_str()) {
-                    Some((Bound::Function(def), home)) => is_composite(def, &home) || returns_strategy(def, &home),
-                    _ => false,
-                }
-            }
-            func => scope.dotted(func).is_some_and(|name| name.starts_with("hypothesis.strategies.") && !name.ends_with(".composite")),
-        },
-        Expr::BinOp(b) => is_strategy(&b.left, scope) || is_strategy(&b.right, scope),
-        Expr::Name(_) | Expr::Attribute(_) => {
-            scope.enter(expr, |value, scope| scope.spend(1).is_some() && is_strategy(value, scope)).unwrap_or(false)
-        }
-        _ => false,
-    }
 }

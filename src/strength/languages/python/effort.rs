@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use ruff_python_ast::{Stmt, StmtClassDef, StmtFunctionDef};
+use ruff_python_ast::{Expr, Stmt, StmtClassDef, StmtFunctionDef};
 
 use crate::strength::domain::Domain;
-use crate::strength::effort::Effort;
+use crate::strength::effort::{Does, Effort, Mark};
 use crate::strength::languages::facts::Function;
 use crate::strength::languages::python::budget::settings;
 use crate::strength::languages::python::examples::example;
 use crate::strength::languages::python::names::{Bound, Layer, Scope};
 use crate::strength::languages::python::patches;
-use crate::strength::languages::python::strategies::own_layer;
+use crate::strength::languages::python::strategies::{own_layer, statements};
 use crate::strength::languages::python::{marks, reducers};
 
 /// Of a function or method.
@@ -19,6 +19,7 @@ pub(super) fn of_function(def: &StmtFunctionDef, found: &Function, outer: &Scope
     let mut effort = Effort::default();
     for decorator in &def.decorator_list {
         marks::declared(&decorator.expression, outer, &mut effort.marks);
+        marks::leads(&decorator.expression, outer, &mut effort.leads);
         settings(&decorator.expression, outer).into_iter().for_each(|set| effort.budget.under(set));
         effort.examples.extend(example(&decorator.expression, &found.parameters, outer));
     }
@@ -43,14 +44,67 @@ pub(super) fn of_class(def: &StmtClassDef, own: &Layer<'_>, outer: &Scope<'_, '_
     let mut effort = Effort::default();
     for decorator in &def.decorator_list {
         marks::declared(&decorator.expression, outer, &mut effort.marks);
+        marks::leads(&decorator.expression, outer, &mut effort.leads);
         settings(&decorator.expression, outer).into_iter().for_each(|set| effort.budget.under(set));
         effort.patches.extend(patches::of_decorator(&decorator.expression, outer));
     }
     pytestmark(own, inner, &mut effort);
+    effort.marks.extend(own_runner(own).map(|name| Mark {
+        does: Does::Xfail,
+        when: Some(format!("the class's own {name} says so")),
+        row: None,
+    }));
     for name in ["setUp", "asyncSetUp", "setUpClass", "setup_method", "setup_class"] {
         set_up(own, name, inner, &mut effort);
     }
     effort
+}
+
+/// What a class defines in the place of what unittest runs and checks by.
+fn own_runner<'a>(own: &Layer<'a>) -> impl Iterator<Item = &'a str> {
+    let mut names: Vec<&str> = own.iter().filter(|(name, bound)| replaces(name, **bound)).map(|(name, _)| *name).collect();
+    names.sort_unstable();
+    names.into_iter()
+}
+
+fn replaces(name: &str, bound: Bound<'_>) -> bool {
+    match name {
+        "failureException" => true,
+        // One that goes on to the class above only adds to it.
+        "run" | "__call__" | "debug" => matches!(bound, Bound::Function(def) if !reducers::goes_on(&def.body)),
+        "fail" | "skipTest" => !matches!(bound, Bound::Once(Expr::Name(_))),
+        name => {
+            let checked = [
+                "Equal",
+                "NotEqual",
+                "True",
+                "False",
+                "Is",
+                "IsNot",
+                "IsNone",
+                "IsNotNone",
+                "In",
+                "NotIn",
+                "IsInstance",
+                "Raises",
+                "AlmostEqual",
+                "Less",
+                "Greater",
+                "LessEqual",
+                "GreaterEqual",
+                "ListEqual",
+                "DictEqual",
+                "SetEqual",
+                "TupleEqual",
+                "SequenceEqual",
+                "MultiLineEqual",
+                "CountEqual",
+                "Regex",
+                "RaisesRegex",
+            ];
+            name.strip_prefix("assert").is_some_and(|what| checked.contains(&what))
+        }
+    }
 }
 
 /// Of a module: what acts on each of its tests.
@@ -58,6 +112,7 @@ pub(super) fn of_module(body: &[Stmt], top: &Layer<'_>, scope: &Scope<'_, '_>) -
     let mut effort = Effort::default();
     pytestmark(top, scope, &mut effort);
     reducers::of_block(body, scope, &mut effort);
+    effort.patches = patches::of_statements(body, scope);
     for name in ["setUpModule", "setup_module", "setup_function"] {
         set_up(top, name, scope, &mut effort);
     }
@@ -67,6 +122,7 @@ pub(super) fn of_module(body: &[Stmt], top: &Layer<'_>, scope: &Scope<'_, '_>) -
 fn pytestmark(layer: &Layer<'_>, scope: &Scope<'_, '_>, effort: &mut Effort) {
     if let Some(Bound::Once(value)) = layer.get("pytestmark") {
         marks::declared(value, scope, &mut effort.marks);
+        marks::leads(value, scope, &mut effort.leads);
     }
 }
 
@@ -88,6 +144,13 @@ pub(super) fn of_method(def: &StmtFunctionDef, scope: &Scope<'_, '_>, effort: &m
     let mut method = Effort::default();
     reducers::of_body(&def.body, &BTreeSet::new(), &inner, &mut method);
     effort.marks.extend(method.marks);
+    let decorated = def.decorator_list.iter().any(|d| {
+        let name = scope.dotted(d.expression.as_call_expr().map_or(&d.expression, |c| &c.func)).unwrap_or_default();
+        matches!(name.rsplit('.').next(), Some("rule" | "invariant" | "initialize"))
+    });
+    if decorated && statements(&def.body).all(|s| s.is_pass_stmt() || matches!(s, Stmt::Expr(e) if e.value.is_literal_expr())) {
+        *effort.reducers.entry(format!("{}: does nothing", def.name)).or_default() += 1;
+    }
     for (text, times) in method.reducers {
         *effort.reducers.entry(format!("{}: {text}", def.name)).or_default() += times;
     }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ruff_python_ast::Expr;
 
 use crate::strength::domain::Strategy;
-use crate::strength::languages::python::collect::is_strategy;
+use crate::strength::languages::python::exports::is_strategy;
 use crate::strength::languages::python::names::{Bound, Scope};
 use crate::strength::languages::python::strategies::{is_composite, made_by, makers, returns_strategy, strategy};
 use crate::strength::languages::python::write::{opaque, opaque_with_names};

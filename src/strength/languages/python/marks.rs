@@ -7,7 +7,8 @@ use ruff_python_ast::{Arguments, BoolOp, CmpOp, Expr, ExprCall, UnaryOp};
 use crate::strength::effort::{Does, Mark};
 use crate::strength::languages::python::cases::row_text;
 use crate::strength::languages::python::literal::{Value, fold};
-use crate::strength::languages::python::names::Scope;
+use crate::strength::languages::python::names::{Bound, Scope};
+use crate::strength::languages::python::swallowers;
 use crate::strength::languages::python::write::{COMPARE, NOT, canonical, canonical_at};
 
 /// Adds the marks that a decorator or the value of `pytestmark` declares.
@@ -15,17 +16,22 @@ pub(super) fn declared(expr: &Expr, scope: &Scope<'_, '_>, marks: &mut BTreeSet<
     if scope.spend(1).is_none() {
         return;
     }
-    let dotted = |e: &Expr| scope.dotted(e).unwrap_or_default();
+    let dotted = |e: &Expr| scope.dotted(e).or_else(|| by_getattr(e, scope)).unwrap_or_default();
     match expr {
         Expr::List(l) => l.elts.iter().for_each(|e| declared(e, scope, marks)),
         Expr::Tuple(t) => t.elts.iter().for_each(|e| declared(e, scope, marks)),
         Expr::Call(call) => {
             let name = dotted(&call.func);
-            if name.ends_with("parametrize") {
+            if let Some(name) = by_getattr(expr, scope) {
+                marks.extend(is_mark(&name).then(|| mark(&name, None, scope)).flatten());
+            } else if name.ends_with(".fixture") {
+                call.arguments.find_keyword("params").into_iter().for_each(|params| rows(&params.value, scope, marks));
+            } else if name.ends_with("parametrize") {
                 call.arguments.find_argument_value("argvalues", 1).into_iter().for_each(|list| rows(list, scope, marks));
             } else if is_mark(&name) {
                 marks.extend(mark(&name, Some(&call.arguments), scope));
             } else if !matches!(&*call.func, Expr::Attribute(_)) {
+                marks.extend(dropping(&call.func, scope));
                 let inner = scope.enter(&call.func, |value, scope| declared(value, scope, marks));
                 marks.extend(inner.is_none().then(|| by_name(&name, expr, scope)).flatten());
             } else {
@@ -37,8 +43,46 @@ pub(super) fn declared(expr: &Expr, scope: &Scope<'_, '_>, marks: &mut BTreeSet<
             if is_mark(&name) {
                 marks.extend(mark(&name, None, scope));
             } else if scope.enter(expr, |value, scope| declared(value, scope, marks)).is_none() {
+                marks.extend(dropping(expr, scope));
                 marks.extend(by_name(&name, expr, scope));
             }
+        }
+        _ => {}
+    }
+}
+
+/// The name in `getattr(pytest.mark, "skip")`.
+fn by_getattr(expr: &Expr, scope: &Scope<'_, '_>) -> Option<String> {
+    let call = expr.as_call_expr().filter(|call| matches!(&*call.func, Expr::Name(n) if n.id.as_str() == "getattr"))?;
+    let [of, name, ..] = &*call.arguments.args else { return None };
+    match fold(name, scope)? {
+        Value::Str(name) => Some(format!("{}.{name}", scope.dotted(of)?)),
+        _ => None,
+    }
+}
+
+/// What a decorator of this file does to what it decorates.
+pub(super) fn dropping(expr: &Expr, scope: &Scope<'_, '_>) -> Option<Mark> {
+    match scope.lookup(expr.as_name_expr()?.id.as_str())? {
+        (Bound::Function(def), home) => swallowers::decorator(def, &home),
+        _ => None,
+    }
+}
+
+/// Adds the names that bring what acts on the test: fixtures that a mark asks for, decorators of other modules.
+pub(super) fn leads(expr: &Expr, scope: &Scope<'_, '_>, names: &mut BTreeSet<String>) {
+    match expr {
+        Expr::List(l) => l.elts.iter().for_each(|e| leads(e, scope, names)),
+        Expr::Tuple(t) => t.elts.iter().for_each(|e| leads(e, scope, names)),
+        Expr::Call(call) if matches!(&*call.func, Expr::Attribute(a) if a.attr.as_str() == "usefixtures") => {
+            let asked = call.arguments.args.iter().filter_map(|e| fold(e, scope));
+            names.extend(asked.filter_map(|value| if let Value::Str(name) = value { Some(name) } else { None }));
+        }
+        Expr::Call(call) => leads(&call.func, scope, names),
+        Expr::Name(_) | Expr::Attribute(_) => {
+            let outside = ["pytest", "hypothesis", "unittest", "self"];
+            let led = scope.dotted(expr).filter(|name| name.split_once('.').is_some_and(|(root, _)| !outside.contains(&root)));
+            names.extend(led);
         }
         _ => {}
     }
@@ -153,22 +197,27 @@ pub(super) fn negated(expr: &Expr, scope: &Scope<'_, '_>) -> String {
             behind(expr, scope, negated).unwrap_or_else(|| format!("not {}", canonical_at(expr, NOT, scope)))
         }
         Expr::Compare(c) if c.ops.len() == 1 && c.comparators.len() == 1 => {
-            let sign = match c.ops[0] {
-                CmpOp::Eq => "!=",
-                CmpOp::NotEq => "==",
-                CmpOp::Lt => ">=",
-                CmpOp::LtE => ">",
-                CmpOp::Gt => "<=",
-                CmpOp::GtE => "<",
-                CmpOp::Is => "is not",
-                CmpOp::IsNot => "is",
-                CmpOp::In => "not in",
-                CmpOp::NotIn => "in",
-            };
+            let sign = opposite(c.ops[0]);
             let side = |e: &Expr| canonical_at(e, COMPARE + 1, scope);
             format!("{} {sign} {}", side(&c.left), side(&c.comparators[0]))
         }
         other => format!("not {}", canonical_at(other, NOT, scope)),
+    }
+}
+
+/// The comparison that holds where this one does not.
+pub(super) fn opposite(sign: CmpOp) -> &'static str {
+    match sign {
+        CmpOp::Eq => "!=",
+        CmpOp::NotEq => "==",
+        CmpOp::Lt => ">=",
+        CmpOp::LtE => ">",
+        CmpOp::Gt => "<=",
+        CmpOp::GtE => "<",
+        CmpOp::Is => "is not",
+        CmpOp::IsNot => "is",
+        CmpOp::In => "not in",
+        CmpOp::NotIn => "in",
     }
 }
 
@@ -182,12 +231,14 @@ pub(super) fn parts(expr: &Expr, joined: BoolOp) -> Vec<&Expr> {
 
 /// What a statement's call does to the test it stands in, and under which condition of its own.
 pub(super) fn called(call: &ExprCall, scope: &Scope<'_, '_>) -> Option<(Does, Option<String>)> {
-    if matches!(&*call.func, Expr::Attribute(a) if !matches!(a.attr.as_str(), "skip" | "skipTest" | "xfail" | "importorskip")) {
+    if matches!(&*call.func, Expr::Attribute(a) if !matches!(a.attr.as_str(), "skip" | "skipTest" | "xfail" | "importorskip" | "exit" | "_exit" | "abort"))
+    {
         return None;
     }
     let name = scope.dotted(&call.func)?;
     match name.as_str() {
-        "pytest.skip" | "unittest.case.skip" | "self.skipTest" => Some((Does::Skip, None)),
+        // Some of them end the whole run, with whatever it found so far.
+        "pytest.skip" | "unittest.case.skip" | "self.skipTest" | "pytest.exit" | "os._exit" | "os.abort" => Some((Does::Skip, None)),
         "pytest.xfail" => Some((Does::Xfail, None)),
         "pytest.importorskip" => {
             let what = call.arguments.find_argument_value("modname", 0).map(|e| canonical(e, scope)).unwrap_or_default();

@@ -279,6 +279,11 @@ impl<'s, 'a> Scope<'s, 'a> {
         self.write_dotted(expr, &mut name).map(|()| name)
     }
 
+    /// What a name of the module leads to, when an import binds it.
+    pub(super) fn dotted_name(&self, name: &str) -> Option<String> {
+        self.leads(name).map(|led| led.to_string())
+    }
+
     /// Writes the same behind a text.
     pub(super) fn write_dotted(&self, expr: &Expr, out: &mut String) -> Option<()> {
         let (mut parts, mut at, mut size) = ([""; PARTS], expr, 0);

@@ -24,14 +24,36 @@ pub(super) fn of_decorator(expr: &Expr, scope: &Scope<'_, '_>) -> BTreeSet<Strin
     finder.found
 }
 
+/// What the statements of a module replace themselves, functions and classes left closed.
+pub(super) fn of_statements(stmts: &[Stmt], scope: &Scope<'_, '_>) -> BTreeSet<String> {
+    let mut finder = Finder { scope, found: BTreeSet::new() };
+    finder.statements(stmts);
+    finder.found
+}
+
 struct Finder<'f, 's, 'a> {
     scope: &'f Scope<'s, 'a>,
     found: BTreeSet<String>,
 }
 
 impl Finder<'_, '_, '_> {
+    fn statements(&mut self, stmts: &[Stmt]) {
+        for stmt in stmts {
+            match stmt {
+                Stmt::Assign(_) | Stmt::Expr(_) => self.visit_stmt(stmt),
+                Stmt::If(s) => {
+                    self.statements(&s.body);
+                    s.elif_else_clauses.iter().for_each(|c| self.statements(&c.body));
+                }
+                Stmt::Try(s) => self.statements(&s.body),
+                Stmt::With(s) => self.statements(&s.body),
+                _ => {}
+            }
+        }
+    }
+
     fn call(&self, call: &ExprCall) -> Option<String> {
-        if matches!(&*call.func, Expr::Attribute(a) if !matches!(a.attr.as_str(), "patch" | "object" | "setattr")) {
+        if matches!(&*call.func, Expr::Attribute(a) if !matches!(a.attr.as_str(), "patch" | "object" | "setattr" | "setitem" | "dict")) {
             return None;
         }
         let name = self.scope.dotted(&call.func)?;
@@ -42,6 +64,12 @@ impl Finder<'_, '_, '_> {
             "object" if house == "patch" || house.ends_with(".patch") => {
                 return Some(format!("{}.{}", self.target(at(0)?)?, self.text(at(1)?)?));
             }
+            "dict" if house == "patch" || house.ends_with(".patch") => {
+                let values = call.arguments.find_argument_value("values", 1).and_then(Expr::as_dict_expr);
+                let key = values.and_then(|values| values.items.first()).and_then(|item| item.key.as_ref());
+                return self.item(at(0)?, key);
+            }
+            "setitem" if house.rsplit('.').next().is_some_and(|h| h.starts_with(['m', 'p'])) => return self.item(at(0)?, at(1)),
             "setattr" if house.is_empty() || house.rsplit('.').next().is_some_and(|h| h.starts_with(['m', 'p'])) => {}
             _ => return None,
         }
@@ -49,6 +77,25 @@ impl Finder<'_, '_, '_> {
             (target, Some(_), None) if name != "setattr" => self.text(target),
             (target, Some(attribute), Some(_)) => Some(format!("{}.{}", self.target(target)?, self.text(attribute)?)),
             _ => None,
+        }
+    }
+
+    /// An entry of a dictionary: of the module's own names it is the object of that name, of `sys.modules` the module.
+    fn item(&self, of: &Expr, key: Option<&Expr>) -> Option<String> {
+        let key = key.and_then(|key| self.text(key));
+        if let Expr::Attribute(a) = of
+            && matches!(a.attr.as_str(), "__globals__" | "__dict__")
+        {
+            // What a function sees by a name is part of it.
+            return self.target(&a.value);
+        }
+        if matches!(of, Expr::Call(c) if matches!(&*c.func, Expr::Name(n) if n.id.as_str() == "globals")) {
+            return self.scope.names.scope().dotted_name(&key?);
+        }
+        match self.target(of).or_else(|| self.text(of))?.as_str() {
+            "sys.modules" => Some(format!("{}.*", key?)),
+            "os.environ" => None,
+            of => Some(of.to_owned()),
         }
     }
 
@@ -67,7 +114,6 @@ impl Finder<'_, '_, '_> {
 
     /// `cart.total = Mock(…)`, `shop.total.order_total = lambda: 0`.
     fn assigned(&self, target: &Expr, value: &Expr) -> Option<String> {
-        let Expr::Attribute(attribute) = target else { return None };
         let stands_in = match value {
             Expr::Lambda(_) => true,
             Expr::Call(call) => {
@@ -78,7 +124,12 @@ impl Finder<'_, '_, '_> {
             Expr::Name(name) => matches!(self.scope.lookup(name.id.as_str()), Some((Bound::Function(_), _))),
             _ => false,
         };
-        stands_in.then(|| Some(format!("{}.{}", self.target(&attribute.value)?, attribute.attr))).flatten()
+        match target {
+            Expr::Attribute(attribute) if stands_in => Some(format!("{}.{}", self.target(&attribute.value)?, attribute.attr)),
+            // The object that a fixture gives: linking knows what it is.
+            Expr::Name(name) if stands_in && !value.is_name_expr() => Some(name.id.to_string()),
+            _ => None,
+        }
     }
 }
 

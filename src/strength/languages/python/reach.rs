@@ -1,11 +1,12 @@
 //! Owns what a run never reaches: what stands after an end, under a head that never lets in, or where a failure is swallowed.
 
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
-use ruff_python_ast::{Expr, Stmt, StmtIf, StmtTry, StmtWhile, StmtWith};
+use ruff_python_ast::{Expr, ExprCall, Stmt, StmtIf, StmtTry, StmtWhile, StmtWith};
 use rustc_hash::FxHashSet;
 
 use crate::strength::languages::python::literal::{Value, fold};
 use crate::strength::languages::python::names::Scope;
+use crate::strength::languages::python::swallowers;
 
 /// Whether nothing after this statement runs in its block.
 pub(super) fn ends(stmt: &Stmt, scope: &Scope<'_, '_>) -> bool {
@@ -18,8 +19,21 @@ pub(super) fn ends(stmt: &Stmt, scope: &Scope<'_, '_>) -> bool {
             block_ends(&s.finalbody, scope) || (block_ends(&s.body, scope) && handlers.all(|h| block_ends(&h.body, scope)))
         }
         Stmt::While(s) => truth(&s.test, scope) == Some(true) && !Breaks::within(&s.body),
+        Stmt::Expr(s) => s.value.as_call_expr().is_some_and(|call| never_returns(call, scope)),
         _ => false,
     }
+}
+
+/// Calls that raise or end the run, whatever they are given.
+fn never_returns(call: &ExprCall, scope: &Scope<'_, '_>) -> bool {
+    let name = match &*call.func {
+        Expr::Attribute(a) => a.attr.as_str(),
+        Expr::Name(n) => n.id.as_str(),
+        _ => return false,
+    };
+    // An alias of such a function may have any name, but then it is a name. Skips are told as marks.
+    (matches!(name, "fail" | "exit") || call.func.is_name_expr())
+        && scope.dotted(&call.func).is_some_and(|name| matches!(name.as_str(), "pytest.fail" | "self.fail" | "sys.exit" | "exit" | "quit"))
 }
 
 fn block_ends(stmts: &[Stmt], scope: &Scope<'_, '_>) -> bool {
@@ -215,8 +229,13 @@ pub(super) fn suppresses(s: &StmtWith, scope: &Scope<'_, '_>) -> bool {
         Expr::Call(call) if scope.dotted(&call.func).is_some_and(|name| name == "suppress" || name.ends_with(".suppress")) => {
             call.arguments.args.iter().any(|e| catches(Some(e), scope))
         }
-        _ => false,
+        other => swallowers::manager(other, scope),
     })
+}
+
+/// Whether a failure leaves these statements.
+pub(super) fn fails(stmts: &[Stmt]) -> bool {
+    Fails::within(stmts)
 }
 
 /// Whether something in a handler lets the test fail all the same: it raises, asserts, or calls anything that could be a check.

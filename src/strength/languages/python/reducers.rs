@@ -89,9 +89,12 @@ struct Walk<'w, 's, 'a> {
 
 impl Walk<'_, '_, '_> {
     fn block(&mut self, stmts: &[Stmt]) {
-        for stmt in stmts {
+        for (at, stmt) in stmts.iter().enumerate() {
             if self.scope.spend(1).is_none() {
                 return;
+            }
+            if let (true, Some(next)) = (self.inside, stmts.get(at + 1)) {
+                self.forgotten(stmt, next);
             }
             self.stmt(stmt);
         }
@@ -111,8 +114,19 @@ impl Walk<'_, '_, '_> {
             }
             Stmt::Continue(_) | Stmt::Break(_) if self.inside => self.leave(stmt.range(), self.around),
             Stmt::If(s) => self.branches(s),
-            Stmt::For(s) => self.looped(stmt.range(), [&s.body, &s.orelse]),
-            Stmt::While(s) => self.looped(stmt.range(), [&s.body, &s.orelse]),
+            Stmt::For(s) => {
+                let first = self.left_at_once(&s.body, || format!("the first of {}", canonical(&s.iter, self.scope)));
+                first.into_iter().for_each(|text| self.reduce(&text));
+                self.looped(stmt.range(), [&s.body, &s.orelse]);
+            }
+            Stmt::While(s) => {
+                // `while True` with a way out at its end goes round once by its look.
+                if truth(&s.test, self.scope) != Some(true) {
+                    let first = self.left_at_once(&s.body, || format!("the first time of {}", canonical(&s.test, self.scope)));
+                    first.into_iter().for_each(|text| self.reduce(&text));
+                }
+                self.looped(stmt.range(), [&s.body, &s.orelse]);
+            }
             Stmt::With(s) => self.block(&s.body),
             Stmt::Try(s) => self.tried(s),
             Stmt::Match(s) => {
@@ -133,6 +147,27 @@ impl Walk<'_, '_, '_> {
         }
     }
 
+    /// What was recorded is thrown away right before it is checked: `log.reset_mock()`, `caplog.clear()`.
+    fn forgotten(&mut self, stmt: &Stmt, next: &Stmt) {
+        let Stmt::Expr(e) = stmt else { return };
+        let Some(method) = e.value.as_call_expr().and_then(|call| call.func.as_attribute_expr()) else { return };
+        let root = method.value.as_name_expr().map(|n| n.id.as_str());
+        let forgets = match method.attr.as_str() {
+            "reset_mock" => true,
+            "clear" => root == Some("caplog"),
+            "readouterr" => matches!(root, Some("capsys" | "capfd")),
+            _ => false,
+        };
+        let checks = |next: &Stmt| match next {
+            Stmt::Assert(_) => true,
+            Stmt::Expr(e) => e.value.as_call_expr().is_some_and(|call| is_check(&call.func)),
+            _ => false,
+        };
+        if forgets && checks(next) {
+            *self.effort.reducers.entry(format!("forgotten first: {}", canonical(&e.value, self.scope))).or_default() += 1;
+        }
+    }
+
     fn plain(&self, range: TextRange) -> String {
         self.scope.names.file.plain(range, &[])
     }
@@ -149,6 +184,14 @@ impl Walk<'_, '_, '_> {
         blocks.into_iter().for_each(|b| self.block(b));
         self.open -= 1;
         self.around = around;
+    }
+
+    /// A loop that nothing goes through twice: a way out without a condition stands behind its first check.
+    fn left_at_once(&self, body: &[Stmt], head: impl Fn() -> String) -> Option<String> {
+        let out = body.iter().find(|s| is_way_out(s))?.range();
+        let first = self.checks.partition_point(|at| *at < span(body).start());
+        let checked = self.checks.get(first).is_some_and(|at| *at < out.start());
+        (self.inside && checked).then(head)
     }
 
     fn branches(&mut self, s: &StmtIf) {
@@ -252,15 +295,22 @@ impl Walk<'_, '_, '_> {
     }
 }
 
-/// `value = abs(value)` at the top of a body, before its first check.
+/// Whether a statement of a loop's body leaves the loop whenever it is reached.
+fn is_way_out(stmt: &Stmt) -> bool {
+    match stmt {
+        Stmt::Break(_) | Stmt::Return(_) => true,
+        Stmt::With(s) => s.body.iter().any(is_way_out),
+        _ => false,
+    }
+}
+
+/// `value = abs(value)`, `value = 5` at the top of a body, before its first check: what is given does not get there as it is.
 fn reshaped(body: &[Stmt], arguments: &BTreeSet<&str>, scope: &Scope<'_, '_>, effort: &mut Effort) {
     let mut found: BTreeMap<String, usize> = BTreeMap::new();
     for stmt in body.iter().take_while(|s| !s.is_assert_stmt()) {
         let text = match stmt {
             Stmt::Assign(a) => match a.targets.as_slice() {
-                [Expr::Name(name)] if arguments.contains(name.id.as_str()) && mentions(&a.value, name.id.as_str()) => {
-                    format!("{} = {}", name.id, canonical(&a.value, scope))
-                }
+                [Expr::Name(name)] if arguments.contains(name.id.as_str()) => format!("{} = {}", name.id, canonical(&a.value, scope)),
                 _ => continue,
             },
             Stmt::AugAssign(a) => match &*a.target {
@@ -274,17 +324,18 @@ fn reshaped(body: &[Stmt], arguments: &BTreeSet<&str>, scope: &Scope<'_, '_>, ef
     effort.reducers.extend(found);
 }
 
-fn mentions(expr: &Expr, name: &str) -> bool {
-    struct Finder<'n>(&'n str, bool);
-    impl<'a> Visitor<'a> for Finder<'_> {
+/// Whether a method calls the one above it.
+pub(super) fn goes_on(body: &[Stmt]) -> bool {
+    struct Finder(bool);
+    impl<'a> Visitor<'a> for Finder {
         fn visit_expr(&mut self, expr: &'a Expr) {
-            self.1 |= expr.as_name_expr().is_some_and(|n| n.id.as_str() == self.0);
+            self.0 |= expr.as_name_expr().is_some_and(|n| n.id.as_str() == "super");
             walk_expr(self, expr);
         }
     }
-    let mut finder = Finder(name, false);
-    finder.visit_expr(expr);
-    finder.1
+    let mut finder = Finder(false);
+    body.iter().for_each(|s| finder.visit_stmt(s));
+    finder.0
 }
 
 /// The parts of the condition of a rule.

@@ -230,6 +230,13 @@ fn a_check_that_no_run_reaches_or_whose_failure_fails_nothing_claims_nothing() {
         "try:\n    assert x == 1\nexcept:\n    pass",
         "try:\n    assert x == 1\nfinally:\n    return",
         "with contextlib.suppress(AssertionError):\n    assert x == 1",
+        "sys.exit(0)\nassert x == 1",
+        "async def inner():\n    assert x == 1\ninner()",
+        "async def inner():\n    assert x == 1\nasyncio.create_task(inner())",
+        "async def inner():\n    assert x == 1\nawait asyncio.gather(inner(), return_exceptions=True)",
+        "def inner():\n    yield\n    assert x == 1\ninner()",
+        "def inner():\n    assert x == 1\nthreading.Thread(target=inner).start()",
+        "def inner():\n    assert x == 1\npool.submit(inner)",
     ] {
         assert_eq!(claims(body), Vec::<String>::new(), "{body}");
     }
@@ -252,6 +259,16 @@ fn a_check_that_some_run_reaches_claims_what_it_says() {
         "with contextlib.suppress(ValueError):\n    assert x == 1",
         "while True:\n    break\nassert x == 1",
         "with pytest.warns(UserWarning):\n    pass\nassert x == 1",
+        "async def inner():\n    assert x == 1\nawait inner()",
+        "async def inner():\n    assert x == 1\ntask = asyncio.create_task(inner())\nawait task",
+        "async def inner():\n    assert x == 1\nasyncio.run(inner())",
+        "async def inner():\n    assert x == 1\nawait asyncio.gather(inner())",
+        "async with asyncio.TaskGroup() as group:\n    async def inner():\n        assert x == 1\n    group.create_task(inner())",
+        "def inner():\n    yield\n    assert x == 1\nlist(inner())",
+        "def inner():\n    assert x == 1\ninner()\nthreading.Thread(target=inner).start()",
+        "if x != 1:\n    pytest.fail('no')",
+        "if not x == 1:\n    self.fail()",
+        "if y or x != 1:\n    raise AssertionError('no')",
     ] {
         assert!(claims(body).contains(&"x == 1".to_owned()), "{body}: {:?}", claims(body));
     }
@@ -265,8 +282,33 @@ fn what_must_raise_is_a_claim_however_it_is_written() {
         ("pytest.raises(ValueError, f, x)", "with raises(ValueError): f(x)"),
         ("with self.assertRaisesRegex(ValueError, 'no'):\n    f(x)", "with raises(ValueError, match='no'): f(x)"),
         ("self.assertRaises(ValueError, f, x)", "with raises(ValueError): f(x)"),
+        ("with pytest.raises(ValueError):\n    raise ValueError\n    f(x)", "with raises(ValueError): raise ValueError"),
+        ("try:\n    f(x)\nexcept ValueError:\n    pass\nelse:\n    pytest.fail('no')", "with raises(ValueError): f(x)"),
+        ("try:\n    f(x)\n    self.fail('no')\nexcept ValueError:\n    pass", "with raises(ValueError): f(x)"),
         ("with pytest.deprecated_call():\n    f(x)", "with warns(DeprecationWarning): f(x)"),
     ] {
         assert_eq!(claims(body), [wanted], "{body}");
+    }
+}
+
+#[test]
+fn a_manager_of_the_file_that_takes_failures_leaves_no_claim() {
+    let with = |head: &str| {
+        let text = format!("import contextlib\n{head}\ndef test_a(x):\n    with calm():\n        assert x == 1\n");
+        let module = read(text.as_bytes()).unwrap();
+        module.functions.iter().find(|f| f.name == "test_a").unwrap().claims.len()
+    };
+    for (head, claims) in [
+        ("@contextlib.contextmanager\ndef calm():\n    try:\n        yield\n    except AssertionError:\n        pass", 0),
+        ("class calm:\n    def __exit__(self, *a):\n        return True", 0),
+        ("@contextlib.contextmanager\ndef calm():\n    try:\n        yield\n    finally:\n        print(1)", 1),
+        (
+            "@contextlib.contextmanager\ndef calm():\n    try:\n        yield\n    except AssertionError:\n        print(1)\n        raise",
+            1,
+        ),
+        ("class calm:\n    def __exit__(self, *a):\n        return False", 1),
+        ("class calm:\n    def __exit__(self, *a):\n        self.close()", 1),
+    ] {
+        assert_eq!(with(head), claims, "{head}");
     }
 }

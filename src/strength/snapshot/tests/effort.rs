@@ -14,7 +14,7 @@ const PRODUCTION: [(&str, &str); 2] = [
 type Changed<'t> = (&'t str, &'t str, &'t str, &'t [Rule]);
 
 /// The rules that going from some files to others breaks; what a check that is not reached says of its oracle is told elsewhere.
-fn broken(base: &[(&str, &str)], patch: &[(&str, &str)]) -> Vec<Rule> {
+pub(super) fn broken(base: &[(&str, &str)], patch: &[(&str, &str)]) -> Vec<Rule> {
     let cards = |files: &[(&str, &str)]| {
         let world = World::new(&[files, &PRODUCTION].concat());
         files.iter().flat_map(|(path, _)| world.cards(path)).collect::<Vec<_>>()
@@ -36,7 +36,7 @@ fn all_are(table: &[Changed<'_>]) {
 }
 
 /// Both ways between a text and the same after what weakens it.
-fn weaken(rule: Rule, table: &[(&str, &str, &str)]) {
+pub(super) fn weaken(rule: Rule, table: &[(&str, &str, &str)]) {
     for (name, base, patch) in table {
         all_are(&[
             (name, base, patch, &[rule]),
@@ -47,7 +47,7 @@ fn weaken(rule: Rule, table: &[(&str, &str, &str)]) {
 }
 
 /// Neither way is a loss.
-fn same(table: &[(&str, &str, &str)]) {
+pub(super) fn same(table: &[(&str, &str, &str)]) {
     for (name, base, patch) in table {
         all_are(&[(name, base, patch, &[]), (&format!("{name}, taken back"), patch, base, &[])]);
     }

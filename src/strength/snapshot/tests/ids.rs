@@ -17,7 +17,7 @@ class TestOne:
         def test_e(self): pass
 class Plain:
     def test_f(self): pass
-if True:
+if flag:
     def test_g(): pass
 else:
     with open('x'):
