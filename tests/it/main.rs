@@ -23,4 +23,5 @@ mod rules;
 mod sandbox;
 mod split;
 mod strength;
+mod surroundings;
 mod witness;
