@@ -16,6 +16,7 @@ mod ledger;
 mod partition;
 mod paths;
 mod pin;
+mod probe;
 mod promote;
 mod props;
 mod replay;
@@ -24,6 +25,7 @@ mod rows;
 mod shrink;
 mod split;
 mod status;
+mod tree;
 mod trial;
 mod uninstall;
 mod waiver;
@@ -72,6 +74,8 @@ enum Command {
     #[command(subcommand)]
     Props(props::Command),
     Witness(witness::Args),
+    Tree(tree::Args),
+    Probe(probe::Args),
     #[command(subcommand)]
     Ledger(ledger::Command),
     #[command(subcommand)]
@@ -146,6 +150,8 @@ fn answer(args: Vec<OsString>) -> u8 {
         Command::Waiver(command) => waiver::run(&command),
         Command::Props(command) => props::run(&command),
         Command::Witness(args) => witness::run(&args),
+        Command::Tree(args) => tree::run(&args),
+        Command::Probe(args) => probe::run(&args),
         Command::Ledger(command) => ledger::run(&command),
         Command::Freeze(command) => freeze::run(&command),
         Command::Decide(args) => decide::run(&args),
