@@ -371,7 +371,7 @@ class Host:
         self.line = socket.socket(socket.AF_UNIX)
         self.line.connect(serve)
         self.rest = b""
-        self.functions = None
+        self.functions = {}
 
     def run(self):
         if threading.active_count() > 1:
@@ -386,7 +386,9 @@ class Host:
                 die_with_parent()
                 return
             self.wait_for(child)
+        # What is frozen is not listed any more, so the list comes first.
         gc.collect()
+        self.functions = self.index()
         gc.freeze()
         while True:
             order = self.hear()
@@ -432,9 +434,6 @@ class Host:
         return found
 
     def tried(self, order):
-        if self.functions is None:
-            self.functions = self.index()
-            gc.freeze()
         start = time.monotonic()
         found, written = os.pipe()
         child = os.fork()

@@ -15,6 +15,7 @@ mod hook_view;
 mod hooks;
 mod index_file;
 mod partition;
+mod probe;
 mod project;
 mod props;
 mod pushes;
