@@ -203,7 +203,8 @@ class Report:
         files = self.order.get("files")
         if files is None or collection_path.is_dir():
             return None
-        return None if inside(str(collection_path)) in files else True
+        # Ids of tests begin at pytest's own root, which need not be the tree's.
+        return None if os.path.relpath(collection_path, config.rootpath) in files else True
 
     @pytest.hookimpl(hookwrapper=True, trylast=True)
     def pytest_collection_modifyitems(self, items):
