@@ -11,10 +11,12 @@ mod digest;
 mod freeze;
 mod hook;
 mod init;
+mod keep;
 mod ledger;
 mod partition;
 mod paths;
 mod pin;
+mod probe;
 mod promote;
 mod props;
 mod replay;
@@ -23,6 +25,7 @@ mod rows;
 mod shrink;
 mod split;
 mod status;
+mod tree;
 mod trial;
 mod uninstall;
 mod waiver;
@@ -71,6 +74,8 @@ enum Command {
     #[command(subcommand)]
     Props(props::Command),
     Witness(witness::Args),
+    Tree(tree::Args),
+    Probe(probe::Args),
     #[command(subcommand)]
     Ledger(ledger::Command),
     #[command(subcommand)]
@@ -84,6 +89,8 @@ enum Command {
     Partition(partition::Args),
     Digest(digest::Args),
     Hook(hook::Args),
+    #[command(hide = true)]
+    Keep(keep::Args),
     Completions(completions::Args),
     Demo(demo::Args),
 }
@@ -143,6 +150,8 @@ fn answer(args: Vec<OsString>) -> u8 {
         Command::Waiver(command) => waiver::run(&command),
         Command::Props(command) => props::run(&command),
         Command::Witness(args) => witness::run(&args),
+        Command::Tree(args) => tree::run(&args),
+        Command::Probe(args) => probe::run(&args),
         Command::Ledger(command) => ledger::run(&command),
         Command::Freeze(command) => freeze::run(&command),
         Command::Decide(args) => decide::run(&args),
@@ -156,6 +165,7 @@ fn answer(args: Vec<OsString>) -> u8 {
         Command::Completions(args) => Ok(completions::run(&args)),
         Command::Demo(args) => demo::run(&args),
         Command::Hook(args) => return hook::run(&args),
+        Command::Keep(args) => return keep::run(&args),
     };
     let exit = done.unwrap_or_else(|failure| {
         report::fault(&failure.says);

@@ -19,6 +19,7 @@ mod index_file;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod killer;
 mod partition;
+mod probe;
 mod project;
 mod props;
 mod pushes;
