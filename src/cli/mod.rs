@@ -11,6 +11,7 @@ mod digest;
 mod freeze;
 mod hook;
 mod init;
+mod keep;
 mod ledger;
 mod partition;
 mod paths;
@@ -84,6 +85,8 @@ enum Command {
     Partition(partition::Args),
     Digest(digest::Args),
     Hook(hook::Args),
+    #[command(hide = true)]
+    Keep(keep::Args),
     Completions(completions::Args),
     Demo(demo::Args),
 }
@@ -156,6 +159,7 @@ fn answer(args: Vec<OsString>) -> u8 {
         Command::Completions(args) => Ok(completions::run(&args)),
         Command::Demo(args) => demo::run(&args),
         Command::Hook(args) => return hook::run(&args),
+        Command::Keep(args) => return keep::run(&args),
     };
     let exit = done.unwrap_or_else(|failure| {
         report::fault(&failure.says);

@@ -3,3 +3,4 @@
 pub mod classify;
 pub mod day;
 pub mod file;
+pub mod probe;

@@ -8,6 +8,7 @@ pub mod replay;
 pub mod run;
 pub mod session;
 pub mod shrink;
+pub mod suite;
 pub mod trees;
 pub mod worker;
 
