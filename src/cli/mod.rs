@@ -3,11 +3,13 @@
 mod audit;
 mod cards;
 mod check;
+mod classify;
 mod completions;
 mod daemon;
 mod decide;
 mod demo;
 mod digest;
+mod evidence;
 mod freeze;
 mod hook;
 mod init;
@@ -74,6 +76,9 @@ enum Command {
     Witness(witness::Args),
     #[command(subcommand)]
     Ledger(ledger::Command),
+    #[command(subcommand)]
+    Evidence(evidence::Command),
+    Classify(classify::Args),
     #[command(subcommand)]
     Freeze(freeze::Command),
     Decide(decide::Args),
@@ -147,6 +152,8 @@ fn answer(args: Vec<OsString>) -> u8 {
         Command::Props(command) => props::run(&command),
         Command::Witness(args) => witness::run(&args),
         Command::Ledger(command) => ledger::run(&command),
+        Command::Evidence(command) => evidence::run(&command),
+        Command::Classify(args) => classify::run(&args),
         Command::Freeze(command) => freeze::run(&command),
         Command::Decide(args) => decide::run(&args),
         Command::Audit(args) => audit::run(&args),

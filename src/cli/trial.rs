@@ -1,7 +1,7 @@
 //! What every command that runs project code takes: the candidate, the seeds, the worker.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::cli::{Failure, ledger as command};
@@ -96,6 +96,33 @@ impl Candidate {
         let base = met.ok_or_else(|| missing(format!("{named} and {} have no common commit", self.patch)))?;
         Ok(Ends { base, patch })
     }
+}
+
+/// Both ends of a candidate whose base is named: where it and the base last met.
+pub(super) fn between(repo: &Repo, base: &str, head: &str) -> Result<Ends, Failure> {
+    let patch = repo.resolve(head)?;
+    let met = repo.merge_base(&repo.resolve(base)?, &patch)?;
+    Ok(Ends { base: met.ok_or_else(|| missing(format!("{base} and {head} have no common commit")))?, patch })
+}
+
+/// A record's place at the top of the work tree, wherever in it the user stands.
+pub(super) fn at_top(repo: &Repo, path: &str) -> PathBuf {
+    let here = std::env::current_dir().ok();
+    match repo.top() {
+        Some(top) if here.as_deref() != Some(top) => top.join(path),
+        _ => PathBuf::from(path),
+    }
+}
+
+/// A path for people.
+pub(super) fn shown(path: &Path) -> String {
+    crate::gate::folder::shown(path)
+}
+
+/// Makes the folder that a record goes into.
+pub(super) fn make_folder(path: &Path) -> Result<(), Failure> {
+    let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return Ok(()) };
+    fs::create_dir_all(folder).map_err(|error| Failure { exit: Exit::Fault, says: format!("{}: {error}", folder.display()) })
 }
 
 fn missing(says: String) -> Failure {

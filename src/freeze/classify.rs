@@ -170,8 +170,7 @@ impl Classified {
                 inputs.nondeterministic != Some(true),
             ],
         };
-        let names =
-            ["production_files", "test_files", "digest_stable", "property_failed", "mutant_killed", "nondeterministic_same_digest"];
+        let names = ["production_files", "test_files", "digest_stable", "property_failed", "mutant_killed", "nondeterministic_same_digest"];
         std::array::from_fn(|at| Reason { input: names[at], led: led[at] })
     }
 }

@@ -2,5 +2,8 @@
 
 pub mod classify;
 pub mod day;
+pub mod evidence;
 pub mod file;
+pub mod junit;
 pub mod probe;
+pub mod token;
