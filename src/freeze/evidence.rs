@@ -255,9 +255,15 @@ impl Evidence {
         self.disagree.iter().find(|disagreement| disagreement.test == *test)
     }
 
-    /// Where a token's evidence of this digest is kept, from the root.
+    /// Where a token's evidence of this digest is kept, from the root. The name has as much of the digest as people like to read; all of it
+    /// is in the token.
     pub fn kept(sha256: &str) -> String {
-        format!("{KEPT}/{sha256}.json")
+        format!("{KEPT}/{}", Evidence::file_name(sha256))
+    }
+
+    /// The name of that file.
+    pub fn file_name(sha256: &str) -> String {
+        format!("{}.json", sha256.get(..16).unwrap_or(sha256))
     }
 
     /// Reads the record at a path, and gives its bytes too: their digest is what a token names. No link is followed.

@@ -58,10 +58,12 @@ impl Case {
 
     /// The test, as people know it.
     pub fn shown(&self) -> String {
-        match (self.class.as_str(), self.file.as_deref()) {
-            ("", _) => self.name.clone(),
-            (class, _) => format!("{class}::{}", self.name),
-        }
+        let Some(file) = &self.file else {
+            return if self.class.is_empty() { self.name.clone() } else { format!("{}::{}", self.class, self.name) };
+        };
+        let module = file.strip_suffix(".py").unwrap_or(file).replace('/', ".");
+        let classes = self.class.strip_prefix(&module).unwrap_or_default().replace('.', "::");
+        format!("{file}{classes}::{}", self.name)
     }
 }
 
@@ -257,6 +259,9 @@ mod tests {
         ] {
             assert_eq!(case(class, name, file).is(&PropId(id.into())), is, "{class} {name} {id}");
         }
+        assert_eq!(case("tests.test_a.TestX", "test_y[1]", Some("tests/test_a.py")).shown(), "tests/test_a.py::TestX::test_y[1]");
+        assert_eq!(case("tests.test_a", "test_y", None).shown(), "tests.test_a::test_y");
+        assert_eq!(case("", "tests.test_b", None).shown(), "tests.test_b");
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub(super) fn findings(base: &View<'_>, patch: &View<'_>, own: &[Change], ledger
         let path = RepoPath::from_shown(card::path_of(&entry.test));
         !before.entries.contains(entry) && own.iter().any(|change| change.path == path)
     };
-    let found = Held { view: patch, ledger, today: None, is_touched: &is_touched }.faults(&freeze)?.into_iter();
+    let found = Held { view: patch, ledger, today: None, top: None, is_touched: &is_touched }.faults(&freeze)?.into_iter();
     Ok(found
         .map(|fault| {
             let help = format!("take the entry out: seedgate freeze close {}", crate::gate::fixtures::shell(&fault.test.0));
@@ -67,6 +67,8 @@ struct Held<'a> {
     view: &'a View<'a>,
     ledger: &'a Ledger,
     today: Option<Day>,
+    /// The work tree, for evidence that is not staged yet; `None` where only what git holds counts.
+    top: Option<&'a Path>,
     is_touched: &'a dyn Fn(&Entry) -> bool,
 }
 
@@ -102,7 +104,8 @@ impl Held<'_> {
             if !is_digest || kept.contains_key(sha256) {
                 continue;
             }
-            let found = match record(self.view.tree, &Evidence::kept(sha256), evidence::CAP)? {
+            let unstaged = || self.top.and_then(|top| Evidence::read(&top.join(Evidence::kept(sha256))).ok()).map(|(_, bytes)| bytes);
+            let found = match record(self.view.tree, &Evidence::kept(sha256), evidence::CAP)?.map(|bytes| bytes.or_else(unstaged)) {
                 Ok(None) => continue,
                 Ok(Some(bytes)) if digest::sha256_hex(&bytes) != sha256 => Err("its bytes are not those that its name says".to_owned()),
                 Ok(Some(bytes)) => Evidence::parse(&bytes),
@@ -134,7 +137,8 @@ pub fn faults(repo: &Repo, facts: &Facts, freeze: &Freeze, ledger: &Ledger, toda
     let (tree, staged) = (repo.tree(head.as_ref())?, repo.staged(head.as_ref())?);
     let index = Overlay::new(&tree, &staged);
     let policy = Policy::of(&index, index.entry(&RepoPath::new(Settings::PATH))?.as_ref())?;
-    Held { view: &View { tree: &index, facts, policy: &policy }, ledger, today: Some(today), is_touched: &|_| false }.faults(freeze)
+    Held { view: &View { tree: &index, facts, policy: &policy }, ledger, today: Some(today), top: repo.top(), is_touched: &|_| false }
+        .faults(freeze)
 }
 
 /// The same for a run of what lies on disk: a frozen test, or a fixture, that differs from the index is not what the token is of.

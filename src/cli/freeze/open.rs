@@ -205,6 +205,6 @@ fn refusal(test: &PropId, reruns: &Reruns, seen: &[Seen]) -> Option<Refusal> {
 /// Keeps the evidence beside the freeze file, under its own digest.
 fn keep(repo: &Repo, freeze: &Path, sha256: &str, bytes: &[u8]) -> Result<(), Failure> {
     let top = repo.top().map(Path::to_path_buf).or_else(|| freeze.parent().map(Path::to_path_buf)).unwrap_or_default();
-    let put: Result<bool, RecordError> = create(&top, record::KEPT, &format!("{sha256}.json"), bytes);
+    let put: Result<bool, RecordError> = create(&top, record::KEPT, &Evidence::file_name(sha256), bytes);
     put.map(|_| ()).map_err(Into::into)
 }

@@ -16,7 +16,7 @@ use crate::freeze::junit::{self, Case, State};
 use crate::gate::frozen;
 use crate::repo::Repo;
 use crate::report::{self, Suite};
-use crate::trial::{TrialError, interrupt, wrapped};
+use crate::trial::{interrupt, wrapped};
 
 /// Run a test suite. Frozen tests run too; their failures are told apart and do not fail it. Everything else does.
 #[derive(clap::Args)]
@@ -61,7 +61,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let variables: Vec<(&str, &OsStr)> = options.iter().map(|options| ("PYTEST_ADDOPTS", options.as_os_str())).collect();
     let code = wrapped::run(&args.command, &variables, Some(scratch.path()))?;
     if code == 126 || code == 127 {
-        return Err(TrialError::NoWorker(format!("{} cannot be started (exit {code})", args.command[0].display())).into());
+        let program = args.command.first().map(|word| word.display().to_string()).unwrap_or_default();
+        return Err(Failure { exit: Exit::Unavailable, says: format!("{program} cannot be started (exit {code})") });
     }
     let unfit = |says: String| Failure { exit: Exit::Unreadable, says: format!("{} (the command ended with {code})", says) };
     let text = read(&report, before).map_err(|says| unfit(no_report(&says, asked)))?;
