@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::cli::{self, Failure, open, trial};
 use crate::digest;
 use crate::finding::Exit;
-use crate::freeze::evidence::{self as record, Evidence, SCHEMA, disagreements};
+use crate::freeze::evidence::{self as record, Evidence, SCHEMA, Seen, disagreements};
 use crate::freeze::probe::Probe;
 use crate::gate::evidence::Measured;
 use crate::gate::facts::Facts;
@@ -16,10 +18,14 @@ use crate::repo::Repo;
 use crate::report;
 use crate::strength::record::replace;
 use crate::tree::Oid;
+use crate::trial::probe::{self, Faults};
 use crate::trial::record::Props;
 use crate::trial::suite::Tests;
 use crate::trial::trees::{self, Source, Trees};
-use crate::trial::{evidence, interrupt};
+use crate::trial::{TrialError, evidence, interrupt};
+
+/// Attempts of a probe: a test that is noise may fail on the unmutated code, or kill what it does not notice.
+const ATTEMPTS: usize = 4;
 
 /// Measure a candidate before a failure is called noise. This runs code of the project; the hooks never do.
 #[derive(clap::Subcommand)]
@@ -31,7 +37,7 @@ pub(super) enum Command {
 #[derive(clap::Args)]
 #[command(
     after_help = "The runs are of the commit, laid out outside the repository. Properties are not run here: the record of `seedgate props run` is read.
-The record of a mutant probe is taken with --probe; without one, nobody knows whether the tests still bite.
+One mutant is planted, or as many as --mutants says; the record of a wider `seedgate probe` of the same tests is taken with --probe.
 
 Examples:
   seedgate evidence collect --tests 'python -m pytest -q' --base origin/main --runs 10
@@ -61,9 +67,15 @@ pub(super) struct Collect {
     /// The record of the properties [default: .seedgate/props.json, if it is there].
     #[arg(long, value_name = "FILE")]
     props: Option<PathBuf>,
-    /// The record of a probe of the same tests.
-    #[arg(long, value_name = "FILE")]
+    /// A record of a probe of the same tests, instead of planting mutants here.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["mutants", "seed"])]
     probe: Option<PathBuf>,
+    /// How many mutants are planted.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    mutants: u64,
+    /// What the choice of the mutants is drawn from.
+    #[arg(long, value_name = "N", default_value_t = 1729)]
+    seed: u64,
     /// Where the evidence goes [default: .seedgate/evidence.json].
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -79,8 +91,9 @@ pub(super) fn run(command: &Command) -> Result<Exit, Failure> {
     }
     let repo = open()?;
     let facts = cli::remembered();
-    let ends = trial::between(&repo, &args.base, &args.head)?;
-    let measured = Measured::of(&repo, &facts, &ends.base, &ends.patch)?;
+    let head = repo.resolve(&args.head)?;
+    let base = trial::base(&repo, Some(&args.base), &args.head, &head)?;
+    let measured = Measured::of(&repo, &facts, &base, &head)?;
     let props = props(args, &repo, &measured)?;
     let given = args.probe.as_deref().map(|path| given(path, args, &measured)).transpose()?;
     interrupt::watch();
@@ -177,11 +190,41 @@ fn collect(
         began,
         seconds: 0.0,
     };
-    if evidence.probe.is_none() {
-        evidence.no_probe = Some("none was given with --probe".to_owned());
+    if evidence.runs.iter().all(|run| run.outcome == Seen::Unknown) && evidence.probe.is_none() {
+        evidence.no_probe = Some("no run of the tests has a verdict".to_owned());
+    } else if evidence.probe.is_none() {
+        plant(args, repo, &trees, &tests, &mut evidence)?;
     }
     evidence.seconds = start.elapsed().as_secs_f64();
     Ok(evidence.counted())
+}
+
+/// Plants mutants. What comes out unknown because of noise is tried again.
+fn plant(args: &Collect, repo: &Repo, trees: &Trees, tests: &Tests, evidence: &mut Evidence) -> Result<(), Failure> {
+    let order = probe::Order {
+        base: Some(evidence.base.clone()),
+        head: evidence.head.clone(),
+        compare: evidence.counts.test_files > 0,
+        faults: Faults::Budget(args.mutants),
+        seed: args.seed,
+        tests: tests.clone(),
+        memory: 4 << 30,
+        python: trial::interpreter(repo, &repo.tree(Some(&evidence.base))?, None)?.0,
+        jobs: thread::available_parallelism().map_or(1, NonZero::get),
+    };
+    for _ in 0..ATTEMPTS {
+        let progress = report::Counter::new("mutants tried:");
+        let told = probe::Told { total: &|total| progress.total(total), done: &|| progress.add(1) };
+        match probe::run(repo, trees, &order, &told) {
+            Ok(probe) => (evidence.probe, evidence.no_probe) = (Some(probe), None),
+            Err(TrialError::Interrupted) => return Err(TrialError::Interrupted.into()),
+            Err(error) => evidence.no_probe = Some(error.to_string()),
+        }
+        if evidence.mutant_killed().is_some() {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// The test command with the folders of the base's policy.

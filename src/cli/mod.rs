@@ -18,6 +18,7 @@ mod ledger;
 mod partition;
 mod paths;
 mod pin;
+mod probe;
 mod promote;
 mod props;
 mod replay;
@@ -26,6 +27,7 @@ mod rows;
 mod shrink;
 mod split;
 mod status;
+mod tree;
 mod trial;
 mod uninstall;
 mod waiver;
@@ -74,6 +76,8 @@ enum Command {
     #[command(subcommand)]
     Props(props::Command),
     Witness(witness::Args),
+    Tree(tree::Args),
+    Probe(probe::Args),
     #[command(subcommand)]
     Ledger(ledger::Command),
     #[command(subcommand)]
@@ -151,6 +155,8 @@ fn answer(args: Vec<OsString>) -> u8 {
         Command::Waiver(command) => waiver::run(&command),
         Command::Props(command) => props::run(&command),
         Command::Witness(args) => witness::run(&args),
+        Command::Tree(args) => tree::run(&args),
+        Command::Probe(args) => probe::run(&args),
         Command::Ledger(command) => ledger::run(&command),
         Command::Evidence(command) => evidence::run(&command),
         Command::Classify(args) => classify::run(&args),

@@ -61,15 +61,7 @@ pub(super) struct Ends {
 impl WorkerArgs {
     /// How properties are run here; the policy is the base's.
     pub(super) fn config(&self, repo: &Repo, base: &dyn Tree) -> Result<Config, Failure> {
-        let worker = trees::policy(base)?.worker;
-        let top = repo.top().map_or_else(|| repo.git_dir().to_path_buf(), Path::to_path_buf);
-        let cwd = std::env::current_dir().unwrap_or_else(|_| top.clone());
-        let program = match (&self.python, &worker.python) {
-            (Some(named), _) => process::find(named, &cwd)?,
-            (None, Some(named)) => process::find(named, &top)?,
-            (None, None) => process::find("python3", &top)?,
-        };
-        let path = worker.path.unwrap_or_else(|| vec![String::new(), "src".to_owned()]);
+        let (program, path) = interpreter(repo, base, self.python.as_deref())?;
         Ok(Config { program, path, limit: self.limit, memory: self.memory << 20 })
     }
 }
@@ -83,26 +75,35 @@ impl Candidate {
     /// Its ends.
     pub(super) fn ends(&self, repo: &Repo) -> Result<Ends, Failure> {
         let patch = repo.resolve(&self.patch)?;
-        let named = match &self.base {
-            Some(named) => Some(named.clone()),
-            None => trees::policy(&repo.tree(Some(&patch))?)?.merge_target.filter(|target| repo.resolve(target).is_ok()),
-        };
-        let Some(named) = named else {
-            let first = repo.commit(&patch)?.parents.into_iter().next();
-            let base = first.ok_or_else(|| missing(format!("{} has no parent to be held against; name one with --base", self.patch)))?;
-            return Ok(Ends { base, patch });
-        };
-        let met = repo.merge_base(&repo.resolve(&named)?, &patch)?;
-        let base = met.ok_or_else(|| missing(format!("{named} and {} have no common commit", self.patch)))?;
-        Ok(Ends { base, patch })
+        Ok(Ends { base: base(repo, self.base.as_deref(), &self.patch, &patch)?, patch })
     }
 }
 
-/// Both ends of a candidate whose base is named: where it and the base last met.
-pub(super) fn between(repo: &Repo, base: &str, head: &str) -> Result<Ends, Failure> {
-    let patch = repo.resolve(head)?;
-    let met = repo.merge_base(&repo.resolve(base)?, &patch)?;
-    Ok(Ends { base: met.ok_or_else(|| missing(format!("{base} and {head} have no common commit")))?, patch })
+/// What a candidate, as it was named and as it is, is held against.
+pub(super) fn base(repo: &Repo, named: Option<&str>, shown: &str, head: &Oid) -> Result<Oid, Failure> {
+    let named = match named {
+        Some(named) => Some(named.to_owned()),
+        None => trees::policy(&repo.tree(Some(head))?)?.merge_target.filter(|target| repo.resolve(target).is_ok()),
+    };
+    let Some(named) = named else {
+        let first = repo.commit(head)?.parents.into_iter().next();
+        return first.ok_or_else(|| missing(format!("{shown} has no parent to be held against; name one with --base")));
+    };
+    let met = repo.merge_base(&repo.resolve(&named)?, head)?;
+    met.ok_or_else(|| missing(format!("{named} and {shown} have no common commit")))
+}
+
+/// The interpreter, and the folders that modules are imported from; the policy is that of a tree.
+pub(super) fn interpreter(repo: &Repo, tree: &dyn Tree, named: Option<&str>) -> Result<(PathBuf, Vec<String>), Failure> {
+    let worker = trees::policy(tree)?.worker;
+    let top = repo.top().map_or_else(|| repo.git_dir().to_path_buf(), Path::to_path_buf);
+    let cwd = std::env::current_dir().unwrap_or_else(|_| top.clone());
+    let program = match (named, &worker.python) {
+        (Some(named), _) => process::find(named, &cwd)?,
+        (None, Some(named)) => process::find(named, &top)?,
+        (None, None) => process::find("python3", &top)?,
+    };
+    Ok((program, worker.path.unwrap_or_else(|| vec![String::new(), "src".to_owned()])))
 }
 
 /// A record's place at the top of the work tree, wherever in it the user stands.
@@ -178,7 +179,8 @@ pub(super) fn moved(repo: &Repo, ledger: &Path, commit: &Oid) -> Result<Option<E
     ledger::read(ledger)?.map_or(Ok(None), |ledger| command::moved(repo, &ledger, commit))
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
+/// Reads a number of seconds.
+pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| format!("{text:?} is no number of seconds"))?;
     if (0.01..=86_400.0).contains(&seconds) { Ok(Duration::from_secs_f64(seconds)) } else { Err("from 0.01 to 86400 seconds".to_owned()) }
 }

@@ -6,6 +6,7 @@ mod freeze;
 mod json;
 mod listing;
 mod page;
+mod probe;
 mod progress;
 mod props;
 mod records;
@@ -27,6 +28,7 @@ pub use freeze::{
 pub use json::verdict as verdict_json;
 pub use listing::{digest_json, folder, partition_json, partition_text};
 pub use page::audit_page;
+pub use probe::{Shown, probe_text, tree_json, tree_text};
 pub use progress::{Counter, Progress};
 pub use props::{decided_text, listed_json, listed_text, props_text, shrunk_text, to_commit};
 pub use records::{

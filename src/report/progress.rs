@@ -108,8 +108,10 @@ impl Drop for Counter {
     }
 }
 
-fn rate(done: usize, took: Duration) -> u128 {
-    done as u128 * 1000 / took.as_millis().max(1)
+/// What was done in a second; slow work is told by tenths.
+fn rate(done: usize, took: Duration) -> String {
+    let tenths = done as u128 * 10_000 / took.as_millis().max(1);
+    if tenths < 100 { format!("{}.{}", tenths / 10, tenths % 10) } else { (tenths / 10).to_string() }
 }
 
 #[cfg(test)]
@@ -120,8 +122,9 @@ mod tests {
 
     #[test]
     fn the_rate_is_what_was_done_in_a_second() {
-        assert_eq!(rate(50_000, Duration::from_millis(2500)), 20_000);
-        assert_eq!(rate(7, Duration::ZERO), 7000);
+        assert_eq!(rate(50_000, Duration::from_millis(2500)), "20000");
+        assert_eq!(rate(7, Duration::ZERO), "7000");
+        assert_eq!(rate(7, Duration::from_secs(2)), "3.5");
     }
 
     #[test]

@@ -7,6 +7,7 @@ pub mod domain;
 pub mod effort;
 pub mod harness;
 pub mod languages;
+pub mod mutants;
 pub mod production;
 pub mod record;
 pub mod signature;

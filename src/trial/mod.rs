@@ -3,6 +3,7 @@
 pub mod evidence;
 pub mod interrupt;
 pub mod outside;
+pub mod probe;
 pub mod record;
 pub mod reducer;
 pub mod replay;
@@ -74,6 +75,22 @@ pub enum TrialError {
     /// The worker broke the protocol.
     #[error("the worker broke its protocol: {0}")]
     Protocol(String),
+    /// The tests do not pass on unmutated code.
+    #[error("the {side} tests do not pass on unmutated code, so nothing they say of a mutant counts: {says}")]
+    Twin {
+        /// Whose tests.
+        side: &'static str,
+        /// What they came to.
+        says: String,
+    },
+    /// The folder to write into is taken, or no place for a tree.
+    #[error("{path}: {says}; name a folder that is not there yet, or an empty one outside every .git")]
+    Taken {
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        says: String,
+    },
     /// Somebody wants it to end.
     #[error("interrupted")]
     Interrupted,
@@ -93,7 +110,7 @@ impl TrialError {
     pub fn exit(&self) -> Exit {
         match self {
             TrialError::Gate(error) => error.exit(),
-            TrialError::Name(_) => Exit::Usage,
+            TrialError::Name(_) | TrialError::Taken { .. } => Exit::Usage,
             TrialError::Repo(RepoError::NoGit) | TrialError::NoWorker(_) => Exit::Unavailable,
             TrialError::Repo(RepoError::Git(_) | RepoError::Scratch(_))
             | TrialError::Folder(_)
@@ -101,7 +118,9 @@ impl TrialError {
             | TrialError::Disk { .. }
             | TrialError::Protocol(_)
             | TrialError::Interrupted => Exit::Fault,
-            TrialError::Repo(_) | TrialError::Tree(_) | TrialError::Unfit { .. } | TrialError::Input { .. } => Exit::Unreadable,
+            TrialError::Repo(_) | TrialError::Tree(_) | TrialError::Unfit { .. } | TrialError::Input { .. } | TrialError::Twin { .. } => {
+                Exit::Unreadable
+            }
         }
     }
 }

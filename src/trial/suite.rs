@@ -16,7 +16,7 @@ use crate::trial::suite::report::{Order, Report};
 use crate::trial::{TrialError, interrupt};
 
 /// Exit codes from here on are the shell's own: not executable, not found, ended by a signal.
-const OF_SHELL: i32 = 126;
+pub(super) const OF_SHELL: i32 = 126;
 
 /// How long between two looks.
 const TICK: Duration = Duration::from_millis(10);
@@ -125,7 +125,7 @@ pub fn digest_of(tests: &BTreeMap<String, TestRun>) -> String {
 /// # Errors
 /// When it cannot be started, or somebody wants it to end. What the command does is no error but an outcome.
 pub fn run(tests: &Tests, tree: &Path, entries: &[(RepoPath, Entry)]) -> Result<SuiteRun, TrialError> {
-    let (ended, report) = finish(tests, tree, &Order::default())?;
+    let (ended, report) = finish(tests, tree, &Order::default(), &[])?;
     Ok(read(tests, tree, entries, ended, report))
 }
 
@@ -137,9 +137,9 @@ pub(super) struct Ended {
 }
 
 /// Runs the command to its end or its limit, with an order for our plugin.
-pub(super) fn finish(tests: &Tests, tree: &Path, order: &Order) -> Result<(Ended, Option<Report>), TrialError> {
+pub(super) fn finish(tests: &Tests, tree: &Path, order: &Order, doomed: &[&Path]) -> Result<(Ended, Option<Report>), TrialError> {
     let start = Instant::now();
-    let mut running = Running::start(tests, tree, order, &[])?;
+    let mut running = Running::start(tests, tree, order, doomed)?;
     let end = loop {
         interrupt::check()?;
         if let Some(code) = running.ended()? {

@@ -4,6 +4,7 @@ mod seal;
 mod write;
 
 use std::fs::{self, File, TryLockError};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -103,6 +104,11 @@ impl Lease {
     pub fn path(&self) -> &Path {
         &self.path
     }
+
+    /// Says that it is still in use: what looks abandoned is swept.
+    pub fn touch(&self) {
+        let _ = File::open(&self.path).and_then(|folder| folder.set_modified(SystemTime::now()));
+    }
 }
 
 /// The folder of kept trees.
@@ -158,6 +164,28 @@ impl Trees {
         Ok(Lease { path: own.path().to_path_buf(), _lock: None, _own: Some(own) })
     }
 
+    /// Puts a tree on disk for one who will alter it: nobody else gets this one, and it goes with the value.
+    ///
+    /// # Errors
+    /// When it cannot be read or written.
+    pub fn copy(&self, tree: &dyn Tree) -> Result<Lease, TrialError> {
+        self.sweep();
+        let own = tempfile::Builder::new().prefix(".own-").tempdir_in(&self.folder).map_err(TrialError::disk(&self.folder))?;
+        write::out(tree, &tree.list(b"")?, own.path())?;
+        Ok(Lease { path: own.path().to_path_buf(), _lock: None, _own: Some(own) })
+    }
+
+    /// Removes what killed writers left.
+    fn sweep(&self) {
+        for path in fs::read_dir(&self.folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            let age = path.symlink_metadata().and_then(|found| found.modified()).ok().and_then(|age| age.elapsed().ok());
+            if [".new-", ".old-", ".own-"].iter().any(|head| name.starts_with(head)) && age.is_some_and(|age| age > ABANDONED) {
+                let _ = fs::remove_dir_all(&path);
+            }
+        }
+    }
+
     /// A kept tree in use; its seal's time says when it was last.
     fn used(&self, id: &str, lock: File) -> Lease {
         let seal = File::options().append(true).open(self.seal(id));
@@ -205,6 +233,7 @@ impl Trees {
 
     /// Removes the trees that were used least lately, and what killed writers left. What is in use stays.
     fn evict(&self, own: &str) {
+        self.sweep();
         let entries: Vec<PathBuf> = fs::read_dir(&self.folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
         let age = |path: &Path| path.symlink_metadata().and_then(|found| found.modified()).ok();
         let mut seals: Vec<(SystemTime, String)> = Vec::new();
@@ -212,10 +241,6 @@ impl Trees {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             if let (Some(id), Some(used)) = (name.strip_suffix(".seal"), age(path)) {
                 seals.push((used, id.to_owned()));
-            }
-            let is_left = age(path).and_then(|age| age.elapsed().ok()).is_some_and(|age| age > ABANDONED);
-            if [".new-", ".old-", ".own-"].iter().any(|head| name.starts_with(head)) && is_left {
-                let _ = fs::remove_dir_all(path);
             }
         }
         seals.sort();
@@ -238,8 +263,43 @@ fn try_lock(lock: &File) -> Result<bool, TrialError> {
     }
 }
 
+/// Whether a tree has what a change leads to.
+pub fn is_taken(change: &Change, entries: &[(RepoPath, Entry)]) -> bool {
+    let found = entries.iter().find(|(path, _)| *path == change.path).map(|(_, entry)| entry);
+    found == change.new.as_ref()
+}
+
+/// Writes a tree into a folder that is not there yet or is empty, outside every `.git`. It is there whole or not at all.
+///
+/// # Errors
+/// [`TrialError::Taken`], or when it cannot be read or written.
+pub fn write_into(repo: &Repo, tree: &dyn Tree, folder: &Path) -> Result<(), TrialError> {
+    let taken = |says: &str| TrialError::Taken { path: folder.to_path_buf(), says: says.to_owned() };
+    match folder.symlink_metadata() {
+        Ok(found) if !found.is_dir() => return Err(taken("it is no folder")),
+        Ok(_) if fs::read_dir(folder).map_err(TrialError::disk(folder))?.next().is_some() => return Err(taken("it is not empty")),
+        _ => {}
+    }
+    let (Some(name), whole) = (folder.file_name(), std::path::absolute(folder).map_err(TrialError::disk(folder))?) else {
+        return Err(taken("it has no name"));
+    };
+    let parent = whole.parent().unwrap_or(&whole).canonicalize().map_err(TrialError::disk(folder))?;
+    let place = parent.join(name);
+    let is_git = place.components().any(|part| part.as_os_str().eq_ignore_ascii_case(".git"));
+    let real = [repo.git_dir(), repo.common_dir()].map(|folder| folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf()));
+    if is_git || real.iter().any(|git| place.starts_with(git)) {
+        return Err(taken("it lies inside a .git"));
+    }
+    let own = tempfile::Builder::new().prefix(".seedgate-").tempdir_in(&parent).map_err(TrialError::disk(&parent))?;
+    write::out(tree, &tree.list(b"")?, own.path())?;
+    fs::set_permissions(own.path(), PermissionsExt::from_mode(0o755)).map_err(TrialError::disk(&place))?;
+    fs::rename(own.path(), &place).map_err(TrialError::disk(&place))?;
+    let _ = own.keep();
+    Ok(())
+}
+
 /// What a tree holds, as one name: equal trees share a folder, wherever they come from.
-fn id_of(entries: &[(RepoPath, Entry)]) -> String {
+pub fn id_of(entries: &[(RepoPath, Entry)]) -> String {
     let lines = entries.iter().flat_map(|(path, entry)| {
         [entry.mode.octal().as_bytes(), b" ", entry.oid.as_str().as_bytes(), b"\t", path.as_bytes(), b"\0"].concat()
     });

@@ -5,9 +5,9 @@ use std::process::{Output, Stdio};
 
 use serde_json::{Value, json};
 
-use seedgate::freeze::day::Day;
 use crate::sandbox::Sandbox;
 use crate::token;
+use seedgate::freeze::day::Day;
 
 const PROPS: &str = "tests/properties/test_props.py";
 const ID: &str = "tests/properties/test_props.py::prop_sum";

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 pub use crate::strength::languages::facts::Module;
 pub use crate::strength::languages::python::hooks::{Hook, Hooks};
 pub use crate::strength::languages::python::sensing::Sense;
+use crate::strength::mutants::Places;
 use crate::tree::RepoPath;
 
 /// Why a file was not read: deterministic for its bytes.
@@ -62,6 +63,16 @@ impl Language {
     pub fn senses(self, bytes: &[u8]) -> Result<Vec<Sense>, Unreadable> {
         match self {
             Language::Python => python::senses(bytes),
+        }
+    }
+
+    /// Where faults fit in a file.
+    ///
+    /// # Errors
+    /// [`Unreadable`] when the bytes cannot be decoded or parsed, or are not the text itself.
+    pub fn mutants(self, bytes: &[u8]) -> Result<Places, Unreadable> {
+        match self {
+            Language::Python => python::mutants(bytes),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{Read, Write as _};
+use std::os::unix::net::UnixListener;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -49,6 +50,7 @@ pub struct Running {
     output: Arc<Mutex<VecDeque<u8>>>,
     report: PathBuf,
     nonce: String,
+    listener: Option<UnixListener>,
     scratch: tempfile::TempDir,
 }
 
@@ -66,7 +68,11 @@ impl Running {
         let plugin = here.join("plugin").join(format!("{MODULE}.py"));
         fs::write(&plugin, PLUGIN).map_err(TrialError::disk(&plugin))?;
         let (report, nonce) = (here.join("report.json"), nonce());
-        let sent = Sent { nonce: &nonce, root: text(tree)?, report: text(&report)?, order };
+        let socket = here.join("s");
+        // Without a socket (its path may be too long for one) each mutant is a run of its own.
+        let listener = if order.serve { UnixListener::bind(&socket).ok() } else { None };
+        let serve = if listener.is_some() { Some(text(&socket)?) } else { None };
+        let sent = Sent { nonce: &nonce, root: text(tree)?, report: text(&report)?, serve, order };
         let order_file = here.join("order.json");
         let bytes = serde_json::to_vec(&sent).map_err(|error| TrialError::Protocol(error.to_string()))?;
         fs::write(&order_file, bytes).map_err(TrialError::disk(&order_file))?;
@@ -90,12 +96,17 @@ impl Running {
             thread::spawn(move || keep(pipe, &kept));
         }
         let control = child.stdin.take();
-        Ok(Running { child, control, output, report, nonce, scratch })
+        Ok(Running { child, control, output, report, nonce, listener, scratch })
     }
 
     /// Its own folder, outside the tree.
     pub fn scratch(&self) -> &Path {
         self.scratch.path()
+    }
+
+    /// Where the plugin calls, if it was asked to.
+    pub fn listener(&self) -> Option<&UnixListener> {
+        self.listener.as_ref()
     }
 
     /// The exit code, once it has ended.

@@ -28,9 +28,9 @@ pub struct Order {
     /// Lines of files of the tree: which tests run them?
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lines: Option<BTreeMap<String, Vec<u32>>>,
-    /// The socket on which mutants are handed over once everything is collected.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub serve: Option<String>,
+    /// Mutants are handed over on a socket once everything is collected.
+    #[serde(skip)]
+    pub serve: bool,
     /// Runs all tests first, in a fork.
     pub twin: bool,
 }
@@ -41,6 +41,7 @@ pub(super) struct Sent<'a> {
     pub(super) nonce: &'a str,
     pub(super) root: &'a str,
     pub(super) report: &'a str,
+    pub(super) serve: Option<&'a str>,
     #[serde(flatten)]
     pub(super) order: &'a Order,
 }

@@ -16,6 +16,7 @@ mod leaning;
 mod literal;
 mod machine;
 mod marks;
+mod mutants;
 mod names;
 mod noise;
 mod patches;
@@ -41,6 +42,7 @@ use crate::strength::languages::facts::Module;
 use crate::strength::languages::python::depth::TooDeep;
 use crate::strength::languages::python::names::Names;
 use crate::strength::languages::python::text::File;
+use crate::strength::mutants::Places;
 
 /// Trees of at most this depth are read on the stack that is there.
 const SHALLOW: usize = 150;
@@ -67,6 +69,17 @@ pub(super) fn hooks(bytes: &[u8]) -> Result<hooks::Hooks, Unreadable> {
 /// How one file tells whether a test runs.
 pub(super) fn senses(bytes: &[u8]) -> Result<Vec<sensing::Sense>, Unreadable> {
     parsed(bytes, sensing::read)
+}
+
+/// Where faults fit in one file.
+pub(super) fn mutants(bytes: &[u8]) -> Result<Places, Unreadable> {
+    let source = decode::text(bytes)?;
+    if source.as_bytes() != bytes {
+        // Offsets of the text would not be offsets of the file.
+        let says = "no fault is planted in a file with a byte order mark, other line ends than \\n, or another encoding than UTF-8";
+        return Err(Unreadable { line: 1, says: says.to_owned() });
+    }
+    parsed(bytes, |file, body| mutants::read(file, &source, body))
 }
 
 /// Reads a tree on a stack that is deep enough for it.
