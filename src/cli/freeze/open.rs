@@ -93,9 +93,11 @@ fn within_days(args: &Args, repo: &Repo) -> Result<(), Failure> {
         return Err(Failure::usage(format!("{} is over; today is {}", args.expires, Day::today())));
     }
     if days > i64::from(most) {
-        let says =
-            format!("{} is {days} days from today ({}), and a freeze lasts at most {most} ([freeze] days)", args.expires, Day::today());
-        return Err(Failure::usage(says));
+        let last = Day::today().plus(most.into());
+        return Err(Failure::usage(format!(
+            "{} is {days} days from today, and a freeze lasts {most} ([freeze] days): until {last}",
+            args.expires
+        )));
     }
     let said = |text: &str| !text.trim().is_empty() && !text.chars().any(char::is_control);
     if said(&args.owner) { Ok(()) } else { Err(Failure::usage("say on one line who answers for it")) }
