@@ -141,6 +141,19 @@ pub fn worktree(top: &Path, dir: &[u8]) -> Result<Option<FolderDigest>, DigestEr
     Ok(Some(FolderDigest::of(dir, sums.collect::<Result<Vec<_>, _>>()?)))
 }
 
+/// SHA-256 of the regular files below a folder on disk whose paths are chosen; no link is followed.
+///
+/// # Errors
+/// When something cannot be read.
+pub fn chosen(top: &Path, is: &(dyn Fn(&RepoPath) -> bool + Sync)) -> Result<BTreeMap<RepoPath, String>, DigestError> {
+    let found: Vec<_> = walk(top.to_path_buf(), b"")?.into_iter().filter(|(path, _)| is(path)).collect();
+    let sums = found.into_par_iter().map(|(path, disk)| match stream(&disk) {
+        Ok(sha256) => Ok((path, sha256)),
+        Err(error) => Err(DigestError::Io { path, error }),
+    });
+    sums.collect()
+}
+
 /// The folder's place on disk, reached without following a link; the last part itself may be one, and is then no folder.
 fn reach(top: &Path, dir: &[u8]) -> Result<Option<PathBuf>, DigestError> {
     let mut disk = top.to_path_buf();

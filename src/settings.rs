@@ -32,6 +32,8 @@ pub struct Settings {
     pub rules: Rules,
     /// `[ledger] quarantine`: so many quarantined rows block, whether somebody settled them or not.
     pub quarantine: usize,
+    /// `[freeze] days`: most days from the day a token is issued to the expiry of its freeze.
+    pub freeze_days: u32,
     /// `[worker]`: how properties are run.
     pub worker: WorkerSettings,
 }
@@ -102,6 +104,7 @@ impl Default for Settings {
             merge_target: None,
             rules: Rules::default(),
             quarantine: defaults::QUARANTINE,
+            freeze_days: defaults::FREEZE_DAYS,
             worker: WorkerSettings::default(),
         }
     }
@@ -184,6 +187,7 @@ impl Settings {
             merge_target: file.merge.and_then(|merge| merge.target).map(|target| reader.branch(&target)).transpose()?,
             rules: reader.rules(file.rules)?,
             quarantine: reader.quarantine(file.ledger.unwrap_or_default())?,
+            freeze_days: reader.freeze_days(file.freeze.unwrap_or_default())?,
             worker: reader.worker(file.worker.unwrap_or_default())?,
         })
     }
@@ -208,6 +212,7 @@ struct File {
     merge: Option<MergeTable>,
     rules: Option<rules::Table>,
     ledger: Option<LedgerTable>,
+    freeze: Option<FreezeTable>,
     worker: Option<WorkerTable>,
 }
 
@@ -239,6 +244,12 @@ struct MergeTable {
 #[serde(deny_unknown_fields)]
 struct LedgerTable {
     quarantine: Option<Spanned<i64>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FreezeTable {
+    days: Option<Spanned<i64>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -310,6 +321,12 @@ impl Reader<'_> {
         let Some(cap) = table.quarantine else { return Ok(defaults::QUARANTINE) };
         let says = || self.bad(cap.span().start, format!("{} is no number of rows; write a whole number from 1 to 1000", cap.get_ref()));
         usize::try_from(*cap.get_ref()).ok().filter(|cap| (1..=MOST).contains(cap)).ok_or_else(says)
+    }
+
+    fn freeze_days(&self, table: FreezeTable) -> Result<u32, SettingsError> {
+        let Some(days) = table.days else { return Ok(defaults::FREEZE_DAYS) };
+        let says = || self.bad(days.span().start, format!("{} is no number of days; write a whole number from 1 to 365", days.get_ref()));
+        u32::try_from(*days.get_ref()).ok().filter(|days| (1..=365).contains(days)).ok_or_else(says)
     }
 
     fn worker(&self, table: WorkerTable) -> Result<WorkerSettings, SettingsError> {
@@ -395,6 +412,8 @@ neutral = ["n", "{m,o}"]
 target = "main"
 [ledger]
 quarantine = 3
+[freeze]
+days = 14
 [worker]
 python = ".venv/bin/python"
 path = [".", "lib"]
@@ -406,7 +425,7 @@ path = [".", "lib"]
         assert_eq!(lists.concat(), ["p", "r", "f", "h", "t", "n", "{m,o}"]);
         assert_eq!(settings.bind["tests/test_a.py::*"], ["tests/fixtures/a.json", "data/b.csv"]);
         assert_eq!(settings.merge_target.as_deref(), Some("main"));
-        assert_eq!(settings.quarantine, 3);
+        assert_eq!((settings.quarantine, settings.freeze_days), (3, 14));
         assert_eq!(settings.worker.python.as_deref(), Some(".venv/bin/python"));
         assert_eq!(settings.worker.path, Some(vec![String::new(), "lib".to_owned()]));
     }
@@ -428,6 +447,8 @@ path = [".", "lib"]
             (&format!("{head}[fixtures.bind]\n\"a.py::x\" = [\"../f\"]\n"), 3, "\"../f\"", "correct it"),
             (&format!("{head}[merge]\ntarget = \"--all\"\n"), 3, "no branch", "write its name"),
             (&format!("{head}[ledger]\nquarantine = 0\n"), 3, "0 is no number of rows", "write a whole number"),
+            (&format!("{head}[freeze]\ndays = 366\n"), 3, "366 is no number of days", "write a whole number"),
+            (&format!("{head}[freeze]\nweeks = 1\n"), 3, "unknown field `weeks`", "remove the key"),
             (&format!("{head}[worker]\npython = \"\"\n"), 3, "no interpreter", "write its name"),
             (&format!("{head}[worker]\npath = [\"../x\"]\n"), 3, "\"../x\"", "correct it"),
             (&format!("{head}properties = [\"a\"]\nproperties = [\"b\"]\n"), 3, "duplicate", "correct it"),

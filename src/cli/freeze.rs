@@ -1,26 +1,38 @@
 //! `seedgate freeze`: temporary exceptions for tests that are noise.
 
-use std::path::PathBuf;
+mod close;
+mod list;
+mod open;
+mod run;
 
-use crate::cli::{self, Failure, open};
+use std::path::{Path, PathBuf};
+
+use crate::cli::{self, Failure, open as repository, trial};
 use crate::finding::Exit;
 use crate::freeze::day::Day;
 use crate::freeze::file::{self as freeze, Freeze};
-use crate::gate::records;
+use crate::gate::frozen;
+use crate::repo::Repo;
 use crate::report;
-use crate::witness::ledger;
+use crate::strength::record;
+use crate::witness::ledger::{self, Ledger};
 
 /// Temporary exceptions for tests that are noise; never for a property.
 #[derive(clap::Subcommand)]
 pub(super) enum Command {
+    Open(open::Args),
+    List(list::Args),
+    Close(close::Args),
+    Run(run::Args),
     Check(Check),
 }
 
-/// Check the freeze file against the ledger, the index's properties and today.
+/// Check the freeze file against the ledger, the index and today.
 #[derive(clap::Args)]
 #[command(
-    after_help = "An entry does not hold when it names a property, shares its id with a failing row of the ledger, is expired, has no owner or no token,
-or is there twice. Every fault is named. Without a freeze file there is nothing to check.
+    after_help = "An entry does not hold when it names a property, shares its id with a failing row of the ledger, is expired, has no owner, is there twice,
+has no token that `freeze open` wrote with its evidence, or is void: the fixtures' digest or the test has moved. Every fault is named.
+Without a freeze file there is nothing to check. `freeze list` and the gate say the same, but that the gate knows no day.
 
 Examples:
   seedgate freeze check
@@ -30,27 +42,51 @@ Examples:
 Exit codes: 0 every entry holds, 2 some does not, 65 the freeze file or the ledger cannot be read, 70 fault."
 )]
 pub(super) struct Check {
-    /// The ledger.
-    #[arg(long, value_name = "FILE", default_value = ledger::PATH)]
-    ledger: PathBuf,
-    /// The freeze file.
-    #[arg(long, value_name = "FILE", default_value = freeze::PATH)]
-    freeze: PathBuf,
+    #[command(flatten)]
+    files: Files,
     /// Print seedgate.freeze-check/1.
     #[arg(long)]
     json: bool,
 }
 
+/// Where the records lie.
+#[derive(clap::Args)]
+pub(super) struct Files {
+    /// The ledger [default: .seedgate/ledger.json].
+    #[arg(long, value_name = "FILE")]
+    ledger: Option<PathBuf>,
+    /// The freeze file [default: .seedgate/freeze.json].
+    #[arg(long, value_name = "FILE")]
+    freeze: Option<PathBuf>,
+}
+
+impl Files {
+    fn ledger(&self, repo: &Repo) -> Result<Ledger, Failure> {
+        let path = self.ledger.clone().unwrap_or_else(|| trial::at_top(repo, ledger::PATH));
+        Ok(ledger::read(&path)?.unwrap_or_default())
+    }
+
+    fn path(&self, repo: &Repo) -> PathBuf {
+        self.freeze.clone().unwrap_or_else(|| trial::at_top(repo, freeze::PATH))
+    }
+}
+
 pub(super) fn run(command: &Command) -> Result<Exit, Failure> {
-    let Command::Check(args) = command;
-    let repo = open()?;
-    let ledger = ledger::read(&args.ledger)?.unwrap_or_default();
-    let Some(freeze) = Freeze::read(&args.freeze)? else {
-        report::out(&if args.json { report::json(&report::freeze_json(0, &[])) } else { report::freeze_text(0, &[], report::out_style()) });
-        return Ok(Exit::Clear);
-    };
+    match command {
+        Command::Open(args) => open::run(args),
+        Command::List(args) => list::run(args),
+        Command::Close(args) => close::run(args),
+        Command::Run(args) => run::run(args),
+        Command::Check(args) => check(args),
+    }
+}
+
+fn check(args: &Check) -> Result<Exit, Failure> {
+    let repo = repository()?;
+    let ledger = args.files.ledger(&repo)?;
+    let freeze = Freeze::read(&args.files.path(&repo))?.unwrap_or_else(Freeze::empty);
     let facts = cli::remembered();
-    let faults = records::freeze_faults(&repo, &facts, &freeze, &ledger, Day::today())?;
+    let faults = frozen::faults(&repo, &facts, &freeze, &ledger, Day::today())?;
     facts.flush();
     let count = freeze.entries.len();
     report::out(&if args.json {
@@ -59,4 +95,18 @@ pub(super) fn run(command: &Command) -> Result<Exit, Failure> {
         report::freeze_text(count, &faults, report::out_style())
     });
     Ok(if faults.is_empty() { Exit::Clear } else { Exit::Refused })
+}
+
+/// Changes the freeze file while no other process may. Nothing is written when `change` fails.
+fn update<T>(path: &Path, change: impl FnOnce(&mut Freeze) -> Result<T, Failure>) -> Result<T, Failure> {
+    trial::make_folder(path)?;
+    let lock = ledger::lock(path)?;
+    let known = Freeze::read(path)?;
+    let mut freeze = known.clone().unwrap_or_else(Freeze::empty);
+    let answer = change(&mut freeze)?;
+    if known.as_ref() != Some(&freeze) {
+        record::replace(path, freeze.to_text().as_bytes())?;
+    }
+    drop(lock);
+    Ok(answer)
 }

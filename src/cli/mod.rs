@@ -3,11 +3,13 @@
 mod audit;
 mod cards;
 mod check;
+mod classify;
 mod completions;
 mod daemon;
 mod decide;
 mod demo;
 mod digest;
+mod evidence;
 mod freeze;
 mod hook;
 mod init;
@@ -78,6 +80,9 @@ enum Command {
     Probe(probe::Args),
     #[command(subcommand)]
     Ledger(ledger::Command),
+    #[command(subcommand)]
+    Evidence(evidence::Command),
+    Classify(classify::Args),
     #[command(subcommand)]
     Freeze(freeze::Command),
     Decide(decide::Args),
@@ -153,6 +158,8 @@ fn answer(args: Vec<OsString>) -> u8 {
         Command::Tree(args) => tree::run(&args),
         Command::Probe(args) => probe::run(&args),
         Command::Ledger(command) => ledger::run(&command),
+        Command::Evidence(command) => evidence::run(&command),
+        Command::Classify(args) => classify::run(&args),
         Command::Freeze(command) => freeze::run(&command),
         Command::Decide(args) => decide::run(&args),
         Command::Audit(args) => audit::run(&args),

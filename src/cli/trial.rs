@@ -106,6 +106,26 @@ pub(super) fn interpreter(repo: &Repo, tree: &dyn Tree, named: Option<&str>) -> 
     Ok((program, worker.path.unwrap_or_else(|| vec![String::new(), "src".to_owned()])))
 }
 
+/// A record's place at the top of the work tree, wherever in it the user stands.
+pub(super) fn at_top(repo: &Repo, path: &str) -> PathBuf {
+    let here = std::env::current_dir().ok();
+    match repo.top() {
+        Some(top) if here.as_deref() != Some(top) => top.join(path),
+        _ => PathBuf::from(path),
+    }
+}
+
+/// A path for people.
+pub(super) fn shown(path: &Path) -> String {
+    crate::gate::folder::shown(path)
+}
+
+/// Makes the folder that a record goes into.
+pub(super) fn make_folder(path: &Path) -> Result<(), Failure> {
+    let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return Ok(()) };
+    fs::create_dir_all(folder).map_err(|error| Failure { exit: Exit::Fault, says: format!("{}: {error}", folder.display()) })
+}
+
 fn missing(says: String) -> Failure {
     Failure { exit: Exit::Unreadable, says }
 }

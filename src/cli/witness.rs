@@ -1,7 +1,6 @@
 //! `seedgate witness`: the whole chain for a person, from the pin to what is to be committed.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::cli::promote::Promoted;
@@ -102,16 +101,11 @@ fn pin(repo: &Repo, path: &Path, base: &Oid) -> Result<bool, Failure> {
     let facts = cli::remembered();
     let pin = pins::of_commit(repo, &facts, base)?;
     facts.flush();
-    make_folder(path)?;
+    trial::make_folder(path)?;
     Ok(ledger::update(path, |ledger| Ok::<_, LedgerError>(ledger.pin.replace(pin).is_none()))?)
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    make_folder(path)?;
+    trial::make_folder(path)?;
     Ok(record::replace(path, bytes)?)
-}
-
-fn make_folder(path: &Path) -> Result<(), Failure> {
-    let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return Ok(()) };
-    fs::create_dir_all(folder).map_err(|error| Failure { exit: Exit::Fault, says: format!("{}: {error}", folder.display()) })
 }

@@ -30,6 +30,12 @@ impl Day {
         other.0 - self.0
     }
 
+    /// The day so many days from here.
+    #[must_use]
+    pub fn plus(self, days: i64) -> Self {
+        Day(self.0.saturating_add(days))
+    }
+
     /// Years begin in March here, so that the day a leap year adds is the last.
     fn of(year: i64, month: i64, day: i64) -> Self {
         let year = year - i64::from(month <= 2);
@@ -79,6 +85,7 @@ mod tests {
         }
         for n in -100_000..100_000 {
             assert_eq!(Day::parse(&Day(n).to_string()), Some(Day(n)));
+            assert_eq!(Day(n).plus(40).until(Day(n)), -40);
         }
     }
 

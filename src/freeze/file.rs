@@ -10,6 +10,8 @@ use serde_json::{Map, Value as Json};
 
 use crate::finding::PropId;
 use crate::freeze::day::Day;
+use crate::freeze::evidence::Evidence;
+use crate::freeze::token::Token;
 
 /// Where the freeze file lies.
 pub const PATH: &str = ".seedgate/freeze.json";
@@ -87,6 +89,16 @@ pub struct Against<'a> {
     pub is_property: &'a dyn Fn(&PropId) -> bool,
     /// Ids with a failing row in the ledger.
     pub failing: &'a BTreeSet<PropId>,
+    /// Digest over the fixtures as they are.
+    pub fixture_digest: &'a str,
+    /// SHA-256 of a test's card as it is; `None` when there is no such test.
+    pub card: &'a dyn Fn(&PropId) -> Option<String>,
+    /// The evidence that is kept under a digest; `None` when there is none.
+    pub evidence: &'a dyn Fn(&str) -> Option<Result<Evidence, String>>,
+    /// Whether the change that brings an entry also touches its test.
+    pub is_touched: &'a dyn Fn(&Entry) -> bool,
+    /// Most days from a token's issue to the expiry.
+    pub most_days: u32,
     /// The day it is; `None` where no clock may decide.
     pub today: Option<Day>,
 }
@@ -144,7 +156,17 @@ impl Freeze {
         self.entries.iter().any(|entry| entry.test == *id)
     }
 
-    /// Takes out the entries of a promoted property; true when there were some.
+    /// An empty freeze file.
+    pub fn empty() -> Self {
+        Freeze { schema: SCHEMA.to_owned(), entries: Vec::new() }
+    }
+
+    /// The entry of a test.
+    pub fn entry(&self, id: &PropId) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.test == *id)
+    }
+
+    /// Takes out the entries of a test; true when there were some.
     pub fn close(&mut self, id: &PropId) -> bool {
         let before = self.entries.len();
         self.entries.retain(|entry| entry.test != *id);
@@ -164,13 +186,17 @@ impl Freeze {
                 fault("the ledger holds a counterexample of it: evidence outranks the exception".to_owned());
             }
             if let Some(today) = against.today.filter(|today| *today > entry.expires) {
-                fault(format!("it expired on {}, {} days ago", entry.expires, entry.expires.until(today)));
+                fault(format!("it expired on {}, {} ago", entry.expires, days(entry.expires.until(today))));
             }
             if entry.owner.trim().is_empty() {
                 fault("it has no owner".to_owned());
             }
-            if let Some(says) = token(&entry.token) {
-                fault(says);
+            if (against.is_touched)(entry) {
+                fault("the same change touches the test: that is a review item and no noise".to_owned());
+            }
+            match Token::read(&entry.token) {
+                Ok(token) => entry.held(&token, against).into_iter().for_each(&mut fault),
+                Err(says) => fault(says),
             }
             if !seen.insert(&entry.test) {
                 fault("it is frozen twice".to_owned());
@@ -180,79 +206,37 @@ impl Freeze {
     }
 }
 
-/// What is wrong with a token; more than its verdict and its digest is for its issuer to know.
-fn token(token: &Map<String, Json>) -> Option<String> {
-    let digest = token.get("fixture_digest").and_then(Json::as_str).unwrap_or_default();
-    let is_digest = digest.len() == 64 && digest.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
-    if token.get("verdict").and_then(Json::as_str) != Some("freeze_eligible") {
-        return Some("its token's verdict is not `freeze_eligible`".to_owned());
+impl Entry {
+    /// What is wrong with the entry's token, and what has moved since it was issued.
+    fn held(&self, token: &Token, against: &Against<'_>) -> Vec<String> {
+        let evidence = (against.evidence)(&token.evidence_sha256);
+        let mut faults = token.faults(&self.test, evidence.as_ref().map(|read| read.as_ref().map_err(String::as_str)));
+        let span = token.issued.until(self.expires);
+        if span < 0 || span > i64::from(against.most_days) {
+            faults.push(format!(
+                "it expires {} after its token was issued, and the policy allows {}",
+                days(span),
+                days(against.most_days.into())
+            ));
+        }
+        if against.today.is_some_and(|today| today < token.issued) {
+            faults.push(format!("its token was issued on {}, which is yet to come", token.issued));
+        }
+        if token.fixture_digest != against.fixture_digest {
+            faults.push("void: the fixtures' digest has moved since its token was issued".to_owned());
+        }
+        match (against.card)(&self.test) {
+            None => faults.push("void: there is no such test any more".to_owned()),
+            Some(card) if card != token.card_sha256 => faults.push("void: the test has changed since its token was issued".to_owned()),
+            Some(_) => {}
+        }
+        faults
     }
-    (!is_digest).then(|| "its token has no fixture digest".to_owned())
+}
+
+fn days(count: i64) -> String {
+    if count == 1 { "1 day".to_owned() } else { format!("{count} days") }
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::{Against, Freeze};
-    use crate::finding::PropId;
-    use crate::freeze::day::Day;
-
-    fn file(entries: &[(&str, &str, &str, &str)]) -> String {
-        let digest = "0".repeat(64);
-        let entry = |(test, owner, expires, verdict): &(&str, &str, &str, &str)| serde_json::json!({"test": test, "owner": owner, "expires": expires, "token": {"verdict": verdict, "fixture_digest": digest, "later": 1}});
-        serde_json::json!({"schema": "seedgate.freeze/1", "entries": entries.iter().map(entry).collect::<Vec<_>>()}).to_string()
-    }
-
-    fn faults(text: &str, today: Option<&str>) -> Vec<String> {
-        let failing = BTreeSet::from([PropId("a.py::test_failing".into())]);
-        let is_property = |id: &PropId| id.0.contains("prop_");
-        let against = Against { is_property: &is_property, failing: &failing, today: today.and_then(Day::parse) };
-        Freeze::parse(text.as_bytes()).unwrap().faults(&against).into_iter().map(|f| format!("{}: {}", f.test, f.says)).collect()
-    }
-
-    #[test]
-    fn every_fault_of_every_entry_is_named() {
-        let good = ("a.py::test_x", "me", "2030-01-31", "freeze_eligible");
-        let text = |with: (&str, &str, &str, &str)| file(&[good, with]);
-        assert_eq!(faults(&file(&[good]), Some("2030-01-31")), [""; 0]);
-        for (entry, says) in [
-            (("a.py::prop_y", "me", "2030-01-31", "freeze_eligible"), "a.py::prop_y: it is a property, and properties are never frozen"),
-            (("a.py::test_failing", "me", "2030-01-31", "freeze_eligible"), "a.py::test_failing: the ledger holds a counterexample of it"),
-            (("a.py::test_y", "me", "2029-12-30", "freeze_eligible"), "a.py::test_y: it expired on 2029-12-30, 2 days ago"),
-            (("a.py::test_y", " ", "2030-01-31", "freeze_eligible"), "a.py::test_y: it has no owner"),
-            (("a.py::test_y", "me", "2030-01-31", "hold"), "a.py::test_y: its token's verdict is not `freeze_eligible`"),
-            (good, "a.py::test_x: it is frozen twice"),
-        ] {
-            let found = faults(&text(entry), Some("2030-01-01"));
-            assert_eq!(found.len(), 1, "{found:?}");
-            assert!(found[0].starts_with(says), "{found:?}");
-        }
-        assert_eq!(faults(&text(("a.py::test_y", "me", "1999-01-01", "freeze_eligible")), None), [""; 0]);
-    }
-
-    #[test]
-    fn what_is_no_freeze_file_is_told_in_one_sentence() {
-        let good = file(&[("a.py::test_x", "me", "2030-01-31", "freeze_eligible")]);
-        for (text, says) in [
-            (good.replace("freeze/1", "freeze/2"), "it has the schema \"seedgate.freeze/2\""),
-            (good.replace("\"owner\":\"me\"", "\"owner\":\"me\",\"seed\":7"), "unknown field `seed`"),
-            (good.replace("\"owner\":\"me\",", ""), "missing field `owner`"),
-            (good.replace("2030-01-31", "2030-02-31"), "a day is written YYYY-MM-DD"),
-            ("{}".to_owned(), "it is no freeze file"),
-            (format!("{}{}", "[".repeat(100_000), "]".repeat(100_000)), "it is no freeze file"),
-        ] {
-            let error = Freeze::parse(text.as_bytes()).unwrap_err();
-            assert!(error.contains(says) && !error.contains('\n'), "{error}");
-        }
-    }
-
-    #[test]
-    fn a_promoted_property_is_taken_out_and_nothing_else() {
-        let one = ("a.py::test_x", "me", "2030-01-31", "freeze_eligible");
-        let mut freeze = Freeze::parse(file(&[one, ("a.py::prop_y", "me", "2030-01-31", "freeze_eligible")]).as_bytes()).unwrap();
-        assert!(freeze.names(&PropId("a.py::prop_y".into())));
-        assert!(freeze.close(&PropId("a.py::prop_y".into())) && !freeze.close(&PropId("a.py::prop_y".into())));
-        assert_eq!(Freeze::parse(freeze.to_text().as_bytes()).unwrap(), Freeze::parse(file(&[one]).as_bytes()).unwrap());
-    }
-}
+mod tests;

@@ -28,9 +28,8 @@ pub fn of_commit(repo: &Repo, facts: &Facts, commit: &Oid) -> Result<Pin, GateEr
     let leaned_on = |kind: Kind| matches!(kind, Kind::Property | Kind::Support);
     let modules: BTreeSet<&str> = inventory.cards.cards().filter(|card| leaned_on(card.kind)).map(|card| card.path()).collect();
     let modules = hashed(&view, modules.into_iter().map(RepoPath::from_shown))?;
-    let fixtures = tree.list(b"")?.into_iter().map(|(path, _)| path).filter(|path| view.is_fixture(path) && !promote::is_witness(path));
-    let fixtures = hashed(&view, fixtures)?;
-    let fixture_sha256 = digest::over(fixtures.iter().map(|(path, sha256)| (path.as_bytes(), sha256.as_str())));
+    let fixtures = fixtures(&view)?;
+    let fixture_sha256 = over(&fixtures);
     let shown = |files: BTreeMap<RepoPath, String>| files.into_iter().map(|(path, sha256)| (path.to_string(), sha256)).collect();
     Ok(Pin { base: commit.clone(), fixture_sha256, fixtures: shown(fixtures), modules: shown(modules) })
 }
@@ -41,6 +40,17 @@ pub fn of_commit(repo: &Repo, facts: &Facts, commit: &Oid) -> Result<Pin, GateEr
 /// When something that must be read cannot be.
 pub fn moved(repo: &Repo, facts: &Facts, pin: &Pin, commit: &Oid) -> Result<Vec<Moved>, GateError> {
     Ok(pin.moved(&of_commit(repo, facts, commit)?))
+}
+
+/// Every fixture of a tree but promoted witnesses, with the SHA-256 of its bytes.
+pub(super) fn fixtures(view: &View<'_>) -> Result<BTreeMap<RepoPath, String>, GateError> {
+    let paths = view.tree.list(b"")?.into_iter().map(|(path, _)| path);
+    hashed(view, paths.filter(|path| view.is_fixture(path) && !promote::is_witness(path)))
+}
+
+/// The folder digest over fixtures.
+pub fn over(fixtures: &BTreeMap<RepoPath, String>) -> String {
+    digest::over(fixtures.iter().map(|(path, sha256)| (path.as_bytes(), sha256.as_str())))
 }
 
 fn hashed(view: &View<'_>, paths: impl Iterator<Item = RepoPath>) -> Result<BTreeMap<RepoPath, String>, GateError> {

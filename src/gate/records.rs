@@ -1,22 +1,13 @@
-//! Owns what the gate reads of Seedgate's own records: promoted witnesses that go, a ledger that is not settled, a freeze file that does not hold.
-
-use std::collections::BTreeSet;
+//! Owns what the gate reads of Seedgate's own records: promoted witnesses that go, and a ledger that is not settled.
 
 use memchr::memmem;
 
-use crate::finding::{Finding, Level, PropId, Rule};
-use crate::freeze::day::Day;
-use crate::freeze::file::{self as freeze, Against, Fault, Freeze};
+use crate::finding::{Finding, Level, Rule};
 use crate::gate::GateError;
-use crate::gate::cards::{Carded, View};
-use crate::gate::facts::Facts;
+use crate::gate::cards::View;
 use crate::gate::fixtures;
-use crate::gate::policy::Policy;
-use crate::repo::Repo;
-use crate::settings::Settings;
-use crate::strength::card::{self, Kind};
-use crate::strength::snapshot::Source as _;
-use crate::tree::{Change, Mode, Overlay, RepoPath, Tree, TreeError};
+use crate::gate::frozen;
+use crate::tree::{Change, Mode, RepoPath, Tree, TreeError};
 use crate::witness::decide::Action;
 use crate::witness::ledger::{self, Ledger, Row};
 use crate::witness::promote;
@@ -83,12 +74,12 @@ pub(super) fn findings(base: &View<'_>, patch: &View<'_>, own: &[Change]) -> Res
         Err(says) => found.push(about_ledger(vec![format!("it cannot be read: {says}")], "repair it: what it holds is not known")),
     }
     let failing = read.ok().flatten().unwrap_or_default();
-    found.extend(frozen(patch, own, &failing)?);
+    found.extend(frozen::findings(base, patch, own, &failing)?);
     Ok(found)
 }
 
 /// Bytes of a record; `Ok(Err)` says why it cannot be read.
-fn record(tree: &dyn Tree, path: &str, cap: u64) -> Result<Result<Option<Vec<u8>>, String>, GateError> {
+pub(super) fn record(tree: &dyn Tree, path: &str, cap: u64) -> Result<Result<Option<Vec<u8>>, String>, GateError> {
     let path = RepoPath::new(path);
     let Some(entry) = tree.entry(&path)? else { return Ok(Ok(None)) };
     if !matches!(entry.mode, Mode::File | Mode::Executable) {
@@ -167,53 +158,4 @@ fn advanced(base: &Ledger, patch: &Ledger) -> Vec<Finding> {
         found.push(Finding { property: Some(row.prop_id.clone()), level: Some(Level::Review), ..finding });
     }
     found
-}
-
-/// What is wrong with the freeze file, when the change touches it, the ledger or a frozen test's file. No clock decides here.
-fn frozen(patch: &View<'_>, own: &[Change], ledger: &Ledger) -> Result<Vec<Finding>, GateError> {
-    let freeze = match record(patch.tree, freeze::PATH, freeze::CAP)?.and_then(|bytes| bytes.map(|bytes| Freeze::parse(&bytes)).transpose())
-    {
-        Ok(None) => return Ok(Vec::new()),
-        Ok(Some(freeze)) => freeze,
-        Err(says) => return Ok(vec![about_freeze(None, vec![format!("it cannot be read: {says}")], "repair it, or take it out")]),
-    };
-    let mut asks: BTreeSet<RepoPath> = [ledger::PATH, freeze::PATH].map(RepoPath::new).into();
-    asks.extend(freeze.entries.iter().map(|entry| RepoPath::from_shown(card::path_of(&entry.test))));
-    if !own.iter().any(|change| asks.contains(&change.path)) {
-        return Ok(Vec::new());
-    }
-    let found = faults(patch, &freeze, ledger, None)?.into_iter();
-    Ok(found.map(|fault| about_freeze(Some(fault.test), vec![fault.says], "take the entry out of .seedgate/freeze.json")).collect())
-}
-
-fn about_freeze(property: Option<PropId>, says: Vec<String>, help: &str) -> Finding {
-    Finding { property, path: Some(freeze::PATH.to_owned()), says, help: help.to_owned(), ..Finding::new(Rule::FreezeInvalid) }
-}
-
-fn faults(view: &View<'_>, freeze: &Freeze, ledger: &Ledger, today: Option<Day>) -> Result<Vec<Fault>, GateError> {
-    let paths: BTreeSet<RepoPath> = freeze.entries.iter().map(|entry| RepoPath::from_shown(card::path_of(&entry.test))).collect();
-    let carded = Carded::read(view, &paths.iter().filter(|path| view.is_test(path)).collect::<Vec<_>>())?;
-    let known = |id: &PropId| carded.cards.iter().find(|card| card.prop_id == *id).map(|card| card.kind);
-    let is_property = |id: &PropId| match known(id) {
-        Some(kind) => kind == Kind::Property,
-        // Without a card the name and the place tell.
-        None => {
-            id.0.rsplit("::").next().is_some_and(|name| name.starts_with("prop_"))
-                || view.is_property_path(&RepoPath::from_shown(card::path_of(id)))
-        }
-    };
-    let failing: BTreeSet<PropId> = ledger.failing().cloned().collect();
-    Ok(freeze.faults(&Against { is_property: &is_property, failing: &failing, today }))
-}
-
-/// What is wrong with a freeze file, held against the index, a ledger and a day.
-///
-/// # Errors
-/// When something that must be read cannot be.
-pub fn freeze_faults(repo: &Repo, facts: &Facts, freeze: &Freeze, ledger: &Ledger, today: Day) -> Result<Vec<Fault>, GateError> {
-    let head = repo.head()?;
-    let (tree, staged) = (repo.tree(head.as_ref())?, repo.staged(head.as_ref())?);
-    let index = Overlay::new(&tree, &staged);
-    let policy = Policy::of(&index, index.entry(&RepoPath::new(Settings::PATH))?.as_ref())?;
-    faults(&View { tree: &index, facts, policy: &policy }, freeze, ledger, Some(today))
 }

@@ -24,6 +24,13 @@ pub(super) fn boolean(repo: &Repo, key: &str) -> Result<Option<bool>, RepoError>
     Ok(answer.map(|text| text.trim_ascii() == b"true"))
 }
 
+/// What git calls itself: `2.47.3`.
+pub(super) fn version(repo: &Repo) -> Result<String, RepoError> {
+    let answer = repo.store.git()?.run(&["version"], None)?.success()?;
+    let text = String::from_utf8_lossy(&answer);
+    Ok(text.trim().trim_start_matches("git version ").to_owned())
+}
+
 /// Whether a variable may give git a setting that its files do not hold (`git -c`), which libgit2 does not read: it names the key, or a file.
 fn may_set((name, value): &(String, OsString), key: &str) -> bool {
     let value = value.to_string_lossy().to_ascii_lowercase();

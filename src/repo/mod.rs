@@ -305,6 +305,14 @@ impl Repo {
         config::boolean(self, key)
     }
 
+    /// git's own version.
+    ///
+    /// # Errors
+    /// When there is no git.
+    pub fn git_version(&self) -> Result<String, RepoError> {
+        config::version(self)
+    }
+
     /// Every symlink of a commit's tree (target text not read), in byte order of the paths.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 mod audit;
 mod demo;
+mod freeze;
 mod json;
 mod listing;
 mod page;
@@ -20,6 +21,10 @@ use std::io::{self, BufWriter, IsTerminal as _, Write};
 
 pub use audit::{Told, audit_json, audit_text};
 pub use demo::{demo_command, demo_end, demo_step};
+pub use freeze::{
+    Refusal, Suite, classified_json, classified_text, closed_text, frozen_list_json, frozen_list_text, frozen_text, kept_at, not_frozen,
+    suite_json, suite_text,
+};
 pub use json::verdict as verdict_json;
 pub use listing::{digest_json, folder, partition_json, partition_text};
 pub use page::audit_page;

@@ -186,3 +186,6 @@ pub(super) const PROPERTIES: &[&str] = &["tests/properties/**"];
 
 /// So many quarantined rows block.
 pub(super) const QUARANTINE: usize = 10;
+
+/// Most days of a freeze.
+pub(super) const FREEZE_DAYS: u32 = 30;

@@ -1,5 +1,6 @@
 //! Owns everything that runs a project's code: trees on disk, workers, runs, shrinking by a worker, replays on the base.
 
+pub mod evidence;
 pub mod interrupt;
 pub mod outside;
 pub mod probe;
@@ -12,6 +13,7 @@ pub mod shrink;
 pub mod suite;
 pub mod trees;
 pub mod worker;
+pub mod wrapped;
 
 use std::path::PathBuf;
 

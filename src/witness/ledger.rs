@@ -11,7 +11,7 @@ use crate::witness::decide::{Action, Case, Kind, Verdict, decide};
 use crate::witness::pin::Pin;
 use crate::witness::value::Input;
 
-pub use file::{LedgerError, read, update};
+pub use file::{LedgerError, lock, read, update};
 
 /// Where the ledger lies.
 pub const PATH: &str = ".seedgate/ledger.json";

@@ -11,6 +11,7 @@ mod digest;
 mod facts;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod faults;
+mod freeze;
 mod gate;
 mod harness;
 mod hook_view;
@@ -29,4 +30,5 @@ mod sandbox;
 mod split;
 mod strength;
 mod surroundings;
+mod token;
 mod witness;

@@ -90,8 +90,11 @@ pub fn update<T, E: From<LedgerError>>(path: &Path, change: impl FnOnce(&mut Led
     Ok(answer)
 }
 
-/// The lock of a ledger: the folder it lies in, which leaves nothing behind; elsewhere than on Unix a file beside it.
-fn lock(path: &Path) -> Result<File, LedgerError> {
+/// The lock of a record: the folder it lies in, which leaves nothing behind; elsewhere than on Unix a file beside it.
+///
+/// # Errors
+/// [`LedgerError`] when it cannot be had.
+pub fn lock(path: &Path) -> Result<File, LedgerError> {
     let failed = |source| LedgerError::Io { path: path.to_path_buf(), source };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let file = open(folder).map_err(failed)?;
