@@ -4,6 +4,7 @@ mod called;
 mod cause;
 mod compare;
 mod moved;
+mod respelt;
 mod strategy;
 
 use std::collections::{BTreeMap, BTreeSet};
