@@ -3,6 +3,7 @@
 mod called;
 mod cause;
 mod compare;
+mod lost;
 mod moved;
 mod respelt;
 mod strategy;

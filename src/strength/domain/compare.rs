@@ -6,6 +6,7 @@ use num_bigint::BigInt;
 
 use crate::finding::Rule;
 use crate::strength::domain::called::call;
+use crate::strength::domain::lost::input;
 use crate::strength::domain::moved::{is_same, without_modules};
 use crate::strength::domain::strategy::{Strategy, decimal, holds, short};
 use crate::strength::domain::{Argument, Domain, Origin, Table};
@@ -83,7 +84,8 @@ impl Domain {
                 continue;
             };
             if let Some(rule) = narrowing(&base.strategy, &now) {
-                losses.push(DomainLoss { rule, says: moved(&base.name, &base.strategy, &now) });
+                let lost = input(&base.strategy, &now).map(|input| format!(", without {}={}", base.name, short(&input)));
+                losses.push(DomainLoss { rule, says: moved(&base.name, &base.strategy, &now) + &lost.unwrap_or_default() });
             }
         }
         losses
