@@ -127,7 +127,7 @@ fn moved((base, patch): &Pair<'_>, ledger: &mut Ledger<'_>) -> Move {
     match (base, patch) {
         (Some(base), Some(patch)) => {
             let (mut domain, assertions) = (domain(base, patch), ledger.compare(base, patch));
-            let unrolled = is_unrolled(base, patch, &domain.losses);
+            let unrolled = is_unrolled(base, patch, &domain.losses, ledger.sides());
             let told = Told { cases: !domain.losses.is_empty() && !unrolled, assertions: !assertions.losses.is_empty() };
             let oracles = oracles::compare(base, patch, told, ledger);
             if unrolled && assertions.losses.is_empty() && oracles.losses.is_empty() {
@@ -168,8 +168,9 @@ fn domain(base: &Card, patch: &Card) -> Compared {
     Compared { losses: losses.collect(), notes: Vec::new() }
 }
 
-/// Whether all that a domain lost are the rows of tables that the patch does not have any more, where each condition speaks of each row.
-fn is_unrolled(base: &Card, patch: &Card, losses: &[Loss]) -> bool {
+/// Whether all that a domain lost are the rows of tables that the patch does not have any more, where each condition speaks of each row
+/// and is demanded in so many words for each.
+fn is_unrolled(base: &Card, patch: &Card, losses: &[Loss], sides: &Sides<'_>) -> bool {
     let is_gone = |name: &String| {
         !patch.domain.tables.iter().any(|t| t.names.contains(name))
             && !patch.domain.arguments.iter().any(|a| a.name == *name)
@@ -189,6 +190,18 @@ fn is_unrolled(base: &Card, patch: &Card, losses: &[Loss]) -> bool {
         && !base.claims.is_empty()
         && base.claims.iter().all(speaks)
         && kept().losses(&patch.domain).is_empty()
+        && is_said_of_each(base, patch, sides)
+}
+
+/// Whether each condition of the base, told for each of its rows, is one of the patch word by word.
+fn is_said_of_each(base: &Card, patch: &Card, sides: &Sides<'_>) -> bool {
+    let told = |card: &Card, side: &CardSet| -> Option<Vec<String>> {
+        let written = claims::written_of_card(card, side)?;
+        let rows = claims::rows_of_card(written.iter().map(|(demand, _)| demand), card);
+        Some(rows.iter().flatten().map(|demand| oracle::normal(demand.text())).collect())
+    };
+    let Some((before, mut after)) = told(base, sides.base).zip(told(patch, sides.patch)) else { return false };
+    before.iter().all(|text| after.iter().position(|other| other == text).map(|at| after.swap_remove(at)).is_some())
 }
 
 fn removed(base: &Card) -> Loss {

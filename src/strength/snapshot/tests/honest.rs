@@ -339,6 +339,12 @@ fn a_list_of_cases_may_be_written_out() {
             "def test_f():\n    assert build(1, 1) == 2\n    assert build(1, 1) == 2\n",
         ),
         (
+            "rows of a loop",
+            "def test_f():\n    for n in [1, 2]:\n        assert build(n, 1) == 3\n",
+            "def test_f():\n    assert build(1, 1) == 3\n    assert build(2, 1) == 3\n",
+            "def test_f():\n    for m in [1, 2][:1]:\n        assert build(m, 1) == 3\n",
+        ),
+        (
             "a row whose argument is gone",
             "@pytest.mark.parametrize('cls', [Cart])\ndef test_f(cls):\n    assert cls(1, 2).size == 3\n",
             "def test_f():\n    assert Cart(1, 2).size == 3\n",
