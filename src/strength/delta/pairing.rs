@@ -80,10 +80,10 @@ fn moves<'c>(vanished: &[&'c Arc<Card>], fresh: &[&'c Arc<Card>]) -> BTreeMap<&'
 }
 
 /// Last, tests without an assertion of their own that several new ones of the file could continue: the first. What it loses is said.
-fn named_alike<'c>(vanished: &[&'c Card], fresh: &[&'c Card], moved: &mut BTreeMap<&'c PropId, &'c Card>) {
+fn named_alike<'c>(vanished: &[&'c Arc<Card>], fresh: &[&'c Arc<Card>], moved: &mut BTreeMap<&'c PropId, &'c Arc<Card>>) {
     let mut taken: BTreeSet<&PropId> = moved.values().map(|card| &card.prop_id).collect();
     for old in vanished.iter().filter(|card| card.kind != Kind::Support && card.assertions.is_empty() && !card.claims.is_empty()) {
-        let fits = |new: &&&Card| {
+        let fits = |new: &&&Arc<Card>| {
             let alike = (new.path(), new.name(), new.kind) == (old.path(), old.name(), old.kind);
             alike && !taken.contains(&new.prop_id) && new.claims.len() >= old.claims.len()
         };

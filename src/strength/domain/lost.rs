@@ -130,6 +130,9 @@ fn filled(strategy: &Strategy, size: u64, given: Option<(usize, Value)>, depth: 
     let Strategy::Many { what, of, rest, .. } = strategy else { return None };
     let is_plain = rest.keys().all(|key| key == "alphabet");
     let elements = |at: usize, distinct: bool| -> Option<Vec<Value>> {
+        if size == 0 {
+            return Some(Vec::new());
+        }
         let given = given.iter().filter(|(place, _)| *place == at).map(|(_, value)| value.clone());
         let mut all: Vec<Value> = given.take(size).collect();
         let made = if distinct {
