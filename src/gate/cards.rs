@@ -131,13 +131,18 @@ fn is_type_change(change: &Change) -> bool {
 }
 
 /// Findings of the patch against its bases: one set for a commit, two for a merge.
-pub(super) fn findings(bases: &[Carded], patch: &Carded, view: &View<'_>) -> Vec<Finding> {
-    let signatures = |name: &str, path: &str| snapshot::signature(name, &RepoPath::new(path), view);
+pub(super) fn findings(bases: &[Carded], patch: &Carded, [before, view]: [&View<'_>; 2]) -> Vec<Finding> {
+    let signature = |name: &str, path: &str| snapshot::signature(name, &RepoPath::new(path), view);
+    let defines = |name: &str, path: &str| {
+        let path = RepoPath::new(path);
+        Some([snapshot::defines(name, &path, before)?, snapshot::defines(name, &path, view)?])
+    };
+    let code = delta::Code { signature: &signature, defines: &defines };
     let mut all: Vec<Finding> = Vec::new();
     for (at, base) in bases.iter().enumerate() {
         let beside: Vec<Arc<Card>> =
             bases.iter().enumerate().filter(|(other, _)| *other != at).flat_map(|(_, b)| b.cards.clone()).collect();
-        let found = delta::compare_beside(&base.cards, &patch.cards, &beside, &signatures).findings();
+        let found = delta::compare_beside(&base.cards, &patch.cards, &beside, &code).findings();
         let fresh: Vec<Finding> = found.into_iter().filter(|finding| !all.contains(finding)).collect();
         all.extend(fresh);
     }

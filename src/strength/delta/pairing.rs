@@ -75,7 +75,23 @@ fn moves<'c>(vanished: &[&'c Arc<Card>], fresh: &[&'c Arc<Card>]) -> BTreeMap<&'
         }
     }
     shaped(vanished, fresh, &mut moved, &taken);
+    named_alike(vanished, fresh, &mut moved);
     moved
+}
+
+/// Last, tests without an assertion of their own that several new ones of the file could continue: the first. What it loses is said.
+fn named_alike<'c>(vanished: &[&'c Arc<Card>], fresh: &[&'c Arc<Card>], moved: &mut BTreeMap<&'c PropId, &'c Arc<Card>>) {
+    let mut taken: BTreeSet<&PropId> = moved.values().map(|card| &card.prop_id).collect();
+    for old in vanished.iter().filter(|card| card.kind != Kind::Support && card.assertions.is_empty() && !card.claims.is_empty()) {
+        let fits = |new: &&&Arc<Card>| {
+            let alike = (new.path(), new.name(), new.kind) == (old.path(), old.name(), old.kind);
+            alike && !taken.contains(&new.prop_id) && new.claims.len() >= old.claims.len()
+        };
+        if let Some(new) = fresh.iter().filter(|_| !moved.contains_key(&old.prop_id)).find(fits) {
+            taken.insert(&new.prop_id);
+            moved.insert(&old.prop_id, new);
+        }
+    }
 }
 
 /// Tests of one file that check the same with other names: a function was renamed, and its test with it. Whether the names stand for the
