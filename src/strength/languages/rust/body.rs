@@ -54,6 +54,8 @@ pub(super) struct Told {
     pub(super) literals: BTreeSet<String>,
     /// Names of functions that are called.
     pub(super) called: BTreeSet<String>,
+    /// Names of functions that the body defines itself.
+    pub(super) own: BTreeSet<String>,
 }
 
 /// Words of a body, each as often as it stands there, inside macros too.
@@ -253,7 +255,10 @@ impl Teller<'_, '_> {
         match (name.as_str(), call.and_then(|call| call.args.first())) {
             ("TestResult.discard", _) => self.leave(true),
             ("TestResult.passed" | "TestResult.failed" | "TestResult.error", _) => {}
-            ("TestResult.from_bool" | "TestResult.from", Some(held)) => self.demand(held, line),
+            ("TestResult.from_bool" | "TestResult.from", Some(held)) if self.text(held) != "True" => self.demand(held, line),
+            ("TestResult.from_bool" | "TestResult.from", _) => {}
+            // A property that always holds checks nothing by that.
+            _ if self.text(expr) == "True" => {}
             _ => self.demand(expr, line),
         }
     }
@@ -302,7 +307,11 @@ impl Teller<'_, '_> {
             return self.names.forget(name);
         }
         let text = self.text(value);
-        if !self.names.stand(name, text.clone()) {
+        let is_block = matches!(value, Expr::Match(_) | Expr::If(_) | Expr::Block(_) | Expr::Loop(_) | Expr::Async(_));
+        if is_block {
+            self.names.forget(name);
+        }
+        if is_block || !self.names.stand(name, text.clone()) {
             self.line(&format!("{name} = {text}"));
         }
     }

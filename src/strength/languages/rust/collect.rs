@@ -47,11 +47,18 @@ pub(super) fn module(file: &File) -> Module {
         tests: cfg::asks_test(&file.attrs),
         depth: DEPTH,
     };
-    let mut collector = Collector { defined: &defined, module: Module::default(), templates: BTreeMap::new() };
+    let mut collector =
+        Collector { defined: &defined, module: Module::default(), templates: BTreeMap::new(), called: Vec::new(), plain: BTreeMap::new() };
     collector.module.effort.marks.extend(never(&file.attrs));
     collector.templates(&file.items, &place);
     collector.items(&file.items, &place);
     collector.strategies(&place);
+    collector.copies();
+    for item in &file.items {
+        if let Item::Fn(item) = item {
+            collector.module.signatures.insert(item.sig.ident.to_string(), signature(&item.sig));
+        }
+    }
     for (name, full) in place.names.imports() {
         collector.module.names.entry(name.clone()).or_insert(Name { line: 1, meaning: Meaning::Imported(full.clone()) });
     }
@@ -103,6 +110,10 @@ struct Collector<'c, 'f> {
     module: Module,
     /// What templates of `rstest` declare.
     templates: BTreeMap<String, Said>,
+    /// What each function calls.
+    called: Vec<(usize, BTreeSet<String>)>,
+    /// Functions of each module that are no tests.
+    plain: BTreeMap<Option<usize>, BTreeSet<String>>,
 }
 
 /// One function on its way to a card.
@@ -198,6 +209,9 @@ impl Collector<'_, '_> {
         }
         let mut said = cases::of(&item.attrs, &item.sig, &writer);
         let text = plain(&item.block.to_token_stream());
+        if !said.is_test {
+            self.plain.entry(place.class).or_default().insert(item.sig.ident.to_string());
+        }
         if !said.is_test && !may_check(&text) {
             return;
         }
@@ -250,8 +264,8 @@ impl Collector<'_, '_> {
     fn macro_item(&mut self, item: &syn::ItemMacro, place: &Place) {
         let name = item.mac.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
         match name.as_str() {
-            "proptest" | "quickcheck" => self.properties(&item.mac, &name, place),
             "macro_rules" => self.macro_rules(item, place),
+            _ if name.contains("quickcheck") || name.contains("proptest") => self.properties(&item.mac, &name, place),
             _ => {}
         }
     }
@@ -264,7 +278,7 @@ impl Collector<'_, '_> {
             let Property { attributes, name, drawn, output, block } = property;
             let signature: Signature = Signature { output: output.clone(), ..empty(&name) };
             let mut said = cases::of(&attributes, &signature, &writer);
-            said.is_test |= house == "quickcheck";
+            said.is_test |= house.contains("quickcheck");
             let reader = Reader::new(&place.names, self.defined);
             let arguments: Vec<Argument> =
                 drawn.iter().map(|d| Argument { name: writer.pattern(&d.pattern), strategy: reader.drawn(&d.from) }).collect();
@@ -280,7 +294,7 @@ impl Collector<'_, '_> {
                 })
                 .collect();
             let text = format!("{} {}", heads.join(" , "), plain(&block.to_token_stream()));
-            let tail = if house == "quickcheck" { tail_of(&output) } else { Tail::Nothing };
+            let tail = if house.contains("quickcheck") { tail_of(&output) } else { Tail::Nothing };
             let line = u32::try_from(name.span().start().line).unwrap_or_default();
             let given_set = given.iter().cloned().collect();
             self.put(
@@ -373,8 +387,20 @@ impl Collector<'_, '_> {
             }
         }
         (function.assertions, function.claims) = (told.assertions, told.claims);
-        function.effort.leads = told.called;
+        let copies = told.called.iter().filter(|name| told.own.contains(*name) && self.defined.production.contains(*name));
+        function.copies = copies.cloned().collect();
+        self.called.push((self.module.functions.len(), told.called));
         self.add(function);
+    }
+
+    /// Functions that tests call and that the tests' own module defines: in the place of the file's own, or of the crate's.
+    fn copies(&mut self) {
+        for (at, called) in std::mem::take(&mut self.called) {
+            let Some(function) = self.module.functions.get_mut(at) else { continue };
+            let own = self.plain.get(&function.class).into_iter().flatten().filter(|name| called.contains(*name));
+            let inside = function.class.is_some();
+            function.copies.extend(own.filter(|name| !inside || self.defined.production.contains(*name)).cloned());
+        }
     }
 
     fn add(&mut self, function: Function) {
@@ -406,6 +432,13 @@ impl Collector<'_, '_> {
             self.module.names.insert(name, Name { line, meaning: Meaning::Strategy(strategy) });
         }
     }
+}
+
+/// What a function must be given.
+fn signature(of: &Signature) -> crate::strength::signature::Signature {
+    let parameter = |name: String| crate::strength::signature::Parameter { name, required: true, is_flag: false };
+    let positional = parameters(of).0.into_iter().map(parameter).collect();
+    crate::strength::signature::Signature { positional, ..Default::default() }
 }
 
 /// Whether a body could check anything, told by its text.

@@ -200,6 +200,7 @@ impl Teller<'_, '_> {
         match item {
             Item::Fn(item) => {
                 let name = item.sig.ident.to_string();
+                self.told.own.insert(name.clone());
                 let used = self.words.get(&name).is_some_and(|times| *times > 1);
                 let tail = super::super::collect::tail_of(&item.sig.output);
                 let names = self.names.clone();
@@ -305,15 +306,15 @@ impl Teller<'_, '_> {
         self.unreached |= is_catch(call) || spawned;
         syn::visit::visit_expr_call(self, call);
         self.unreached = before;
-        if is_catch(call) {
-            self.seen += 0;
-        }
     }
 
     pub(super) fn method(&mut self, call: &ExprMethodCall) {
         let name = call.method.to_string();
         if name.starts_with("assert_") || name == "assert" {
             let line = line_of(call.method.span());
+            if let Some(links) = self.links(call) {
+                return self.check(self.text(&Expr::MethodCall(call.clone())), line, &links);
+            }
             let text = match (inner(&call.receiver), name.as_str(), call.args.first()) {
                 (Expr::Macro(mac), "assert_eq" | "assert_debug_eq", Some(value))
                     if mac.mac.path.segments.last().is_some_and(|s| s.ident.to_string().starts_with("expect")) =>
@@ -339,6 +340,19 @@ impl Teller<'_, '_> {
             _ => {}
         }
         syn::visit::visit_expr_method_call(self, call);
+    }
+
+    /// `Expected::new().ok("a").ok("b").assert(output)` demands what each link of it says.
+    fn links(&self, call: &ExprMethodCall) -> Option<Vec<String>> {
+        let mut links = Vec::new();
+        let mut at = inner(&call.receiver);
+        while let Expr::MethodCall(link) = at {
+            links.push(link);
+            at = inner(&link.receiver);
+        }
+        let root = format!("{}.{}({})", self.writer().at(at, NOT + 9), call.method, self.writer().list(&call.args));
+        let told: Vec<String> = links.iter().rev().map(|l| format!("{root}.{}({})", l.method, self.writer().list(&l.args))).collect();
+        (told.len() > 1).then_some(told)
     }
 
     /// `QuickCheck::new().tests(500).quickcheck(…)`.
