@@ -226,9 +226,20 @@ impl Teller<'_, '_> {
         let before = self.seen;
         self.stepped(expr);
         self.visit_expr(expr);
-        if before == self.seen && !matches!(expr, Expr::Macro(_) | Expr::Return(_)) {
+        if before == self.seen && !matches!(expr, Expr::Macro(_) | Expr::Return(_)) && !self.is_helper(expr) {
             self.line(&self.text(expr));
         }
+    }
+
+    /// Whether a statement is a call of a function that checks: no set-up of what follows it.
+    fn is_helper(&self, expr: &Expr) -> bool {
+        let Expr::Call(call) = inner(expr) else { return false };
+        let Expr::Path(path) = &*call.func else { return false };
+        let name = path.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
+        let of_file = || {
+            self.defined.made_by(&name).is_some_and(|item| words(&item.block.to_token_stream()).keys().any(|word| checks::is_check(word)))
+        };
+        checks::is_check(&name) || self.checkers.contains(&name) || of_file()
     }
 
     /// The value at the end of a property or of a case.

@@ -3,16 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use quote::ToTokens as _;
-use syn::{Block, File, FnArg, Item, ItemFn, ItemMod, Macro, Pat, ReturnType, Signature, Type};
+use syn::{Block, File, FnArg, Item, ItemFn, ItemMod, Macro, Signature};
 
-use crate::strength::card::{Assertion, Claim};
+use crate::strength::card::Assertion;
 use crate::strength::domain::{Argument, Strategy};
 use crate::strength::effort::{Budget, Effort};
 use crate::strength::languages::facts::{Class, Function, Meaning, Module, Name, Role};
-use crate::strength::languages::rust::body::{self, Start, Tail, Told};
+use crate::strength::languages::rust::body::{self, Start, Tail};
 use crate::strength::languages::rust::budget;
 use crate::strength::languages::rust::cases::{self, Said, never};
 use crate::strength::languages::rust::cfg::{self, Holds};
+use crate::strength::languages::rust::functions::{empty, may_check, panicking, parameters, signature, tail_of};
 use crate::strength::languages::rust::macros::{self, From, Property};
 use crate::strength::languages::rust::names::{Defined, Names};
 use crate::strength::languages::rust::strategies::{Reader, by_type, makes_strategy};
@@ -91,17 +92,6 @@ fn define<'f>(items: &'f [Item], tests: bool, depth: usize, defined: &mut Define
             }
             _ => {}
         }
-    }
-}
-
-/// What the value at the end of a function of this type means.
-pub(super) fn tail_of(output: &ReturnType) -> Tail {
-    match output {
-        ReturnType::Type(_, kind) => match &**kind {
-            Type::Path(path) if path.path.segments.last().is_some_and(|s| s.ident == "bool" || s.ident == "TestResult") => Tail::Verdict,
-            _ => Tail::Nothing,
-        },
-        ReturnType::Default => Tail::Nothing,
     }
 }
 
@@ -358,7 +348,7 @@ impl Collector<'_, '_> {
         let start = Start { names: &place.names, defined: self.defined, arguments: draft.given.clone() };
         let mut told = body::of(draft.block, draft.tail, &start);
         if let Some(message) = &draft.said.panics {
-            panicking(&mut told, draft.block, message.as_deref(), place);
+            panicking(&mut told, draft.block, message.as_deref(), &place.names);
         }
         let mut function = Function {
             name: draft.name,
@@ -432,61 +422,4 @@ impl Collector<'_, '_> {
             self.module.names.insert(name, Name { line, meaning: Meaning::Strategy(strategy) });
         }
     }
-}
-
-/// What a function must be given.
-fn signature(of: &Signature) -> crate::strength::signature::Signature {
-    let parameter = |name: String| crate::strength::signature::Parameter { name, required: true, is_flag: false };
-    let positional = parameters(of).0.into_iter().map(parameter).collect();
-    crate::strength::signature::Signature { positional, ..Default::default() }
-}
-
-/// Whether a body could check anything, told by its text.
-fn may_check(text: &str) -> bool {
-    ["assert", "panic", "verify", "check", "expect"].iter().any(|word| text.contains(word))
-}
-
-fn empty(name: &syn::Ident) -> Signature {
-    Signature {
-        constness: None,
-        asyncness: None,
-        unsafety: None,
-        abi: None,
-        fn_token: syn::token::Fn::default(),
-        ident: name.clone(),
-        generics: syn::Generics::default(),
-        paren_token: syn::token::Paren::default(),
-        inputs: syn::punctuated::Punctuated::new(),
-        variadic: None,
-        output: ReturnType::Default,
-    }
-}
-
-fn parameters(signature: &Signature) -> (Vec<String>, BTreeSet<String>) {
-    let (mut all, mut given) = (Vec::new(), BTreeSet::new());
-    for input in &signature.inputs {
-        let FnArg::Typed(typed) = input else { continue };
-        let mut bound = Vec::new();
-        bindings(&typed.pat, &mut bound);
-        given.extend(bound);
-        all.push(match &*typed.pat {
-            Pat::Ident(p) => p.ident.to_string(),
-            other => plain(&other.to_token_stream()),
-        });
-    }
-    (all, given)
-}
-
-/// A test that must panic demands just that of its last statement.
-fn panicking(told: &mut Told, block: &Block, message: Option<&str>, place: &Place) {
-    let writer = Writer::new(&place.names);
-    let last = block.stmts.iter().rev().find_map(|stmt| match stmt {
-        syn::Stmt::Expr(expr, _) => Some(writer.text(expr)),
-        syn::Stmt::Local(local) => local.init.as_ref().map(|init| writer.text(&init.expr)),
-        syn::Stmt::Macro(mac) => Some(plain(&mac.mac.to_token_stream())),
-        syn::Stmt::Item(_) => None,
-    });
-    let pattern = message.map(|text| format!(", match={text}")).unwrap_or_default();
-    let text = format!("with raises(panic{pattern}): {}", last.unwrap_or_default());
-    told.claims = vec![Claim { text, setup: Vec::new(), assertion: usize::MAX }];
 }

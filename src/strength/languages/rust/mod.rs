@@ -6,6 +6,7 @@ mod cases;
 mod cfg;
 mod collect;
 mod depth;
+mod functions;
 mod links;
 mod macros;
 mod names;

@@ -70,7 +70,8 @@ impl Teller<'_, '_> {
             ("assert", [condition, ..]) => self.demand(condition, line),
             ("assert_eq" | "assert_str_eq", [left, right, ..]) => {
                 let text = self.writer().equal(left, right);
-                self.check(text.clone(), line, &[text]);
+                let fields = self.fields(left, right).or_else(|| self.fields(right, left));
+                self.check(text.clone(), line, &fields.unwrap_or_else(|| vec![text]));
             }
             ("assert_ne" | "assert_str_ne", [left, right, ..]) => {
                 let text = format!("{} != {}", self.writer().at(left, NOT + 2), self.writer().at(right, NOT + 2));
@@ -99,6 +100,35 @@ impl Teller<'_, '_> {
                 self.check(text.clone(), line, &[text]);
             }
         }
+    }
+
+    /// What an equation with a literal of a structure demands: its type, and each field.
+    fn fields(&self, value: &Expr, whole: &Expr) -> Option<Vec<String>> {
+        let (mut of, mut at) = (self.writer().at(value, NOT + 9), inner(whole));
+        while let (Expr::Call(call), Some(one)) = (at, if let Expr::Call(call) = at { call.args.first() } else { None }) {
+            let name = self.writer().text(&call.func);
+            of = match name.as_str() {
+                "Ok" | "Some" => format!("{of}.unwrap()"),
+                "Err" => format!("{of}.unwrap_err()"),
+                _ => return None,
+            };
+            at = inner(one);
+        }
+        let Expr::Struct(made) = at else { return None };
+        if made.rest.is_some() || made.fields.is_empty() || matches!(inner(value), Expr::Struct(_)) {
+            return None;
+        }
+        let name = self.writer().path(&made.path);
+        // Of a variant the name says something; a structure is told by its fields.
+        let mut all: Vec<String> = name.contains('.').then(|| format!("isinstance({of}, {name})")).into_iter().collect();
+        for field in &made.fields {
+            let name = match &field.member {
+                syn::Member::Named(name) => name.to_string(),
+                syn::Member::Unnamed(at) => format!("_{}", at.index),
+            };
+            all.push(format!("{of}.{name} == {}", self.writer().at(&field.expr, NOT + 2)));
+        }
+        Some(all)
     }
 
     /// Equal but for a tolerance: `epsilon` and the like, or a third argument.
@@ -202,7 +232,7 @@ impl Teller<'_, '_> {
                 let name = item.sig.ident.to_string();
                 self.told.own.insert(name.clone());
                 let used = self.words.get(&name).is_some_and(|times| *times > 1);
-                let tail = super::super::collect::tail_of(&item.sig.output);
+                let tail = super::super::functions::tail_of(&item.sig.output);
                 let names = self.names.clone();
                 let mut given = BTreeSet::new();
                 for input in &item.sig.inputs {
