@@ -2,6 +2,7 @@
 
 pub mod facts;
 mod python;
+pub mod rust;
 
 use serde::{Deserialize, Serialize};
 
