@@ -2,7 +2,6 @@
 
 pub mod facts;
 mod python;
-pub mod rust;
 
 use serde::{Deserialize, Serialize};
 
