@@ -191,6 +191,8 @@ impl<'a> Judge<'a> {
         }
         let read = |(question, oid): &Key| patch.tree.blob(oid, ahead::cap(*question));
         self.facts.prepare(&ahead::of_changes(base.policy, own), &read);
+        let unlinked = cards::unlinked(own, base, patch);
+        let paths: Vec<&RepoPath> = paths.into_iter().chain(&unlinked).collect();
         let before = self.bases(candidate, base, &paths)?;
         let after = Carded::read(patch, &paths)?;
         let search = Search { base, patch, own, before: &before, after: &after };

@@ -1,13 +1,13 @@
-//! Owns the seam between a language and the rest: bytes of one blob in, facts of one module out.
+//! Owns the seam between a language and the rest: bytes of one blob in, facts of one module out. What else a language knows is an answer here.
 
 pub mod facts;
 mod python;
+mod rust;
 
 use serde::{Deserialize, Serialize};
 
 pub use crate::strength::languages::facts::Module;
 pub use crate::strength::languages::python::hooks::{Hook, Hooks};
-pub use crate::strength::languages::python::sensing::Sense;
 use crate::tree::RepoPath;
 
 /// Why a file was not read: deterministic for its bytes.
@@ -20,19 +20,119 @@ pub struct Unreadable {
     pub says: String,
 }
 
-/// A language that can be carded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Language {
+/// A construct by which production code tells whether a test runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sense {
+    /// 1-based line.
+    pub line: u32,
+    /// What it does, without its place: equal for equal constructs.
+    pub says: String,
+}
+
+/// What is asked of a language. What has an answer here already is that of a language that has nothing of the kind.
+trait Adapter: Sync {
+    /// Whether a path is a file of this language, by its ending.
+    fn owns(&self, path: &RepoPath) -> bool;
+
+    /// Reads one blob.
+    fn module(&self, bytes: &[u8]) -> Result<Module, Unreadable>;
+
+    /// What a file tells its runner besides tests.
+    fn hooks(&self, _: &[u8]) -> Result<Hooks, Unreadable> {
+        Ok(Hooks::default())
+    }
+
+    /// How a file tells whether a test runs.
+    fn senses(&self, _: &[u8]) -> Result<Vec<Sense>, Unreadable> {
+        Ok(Vec::new())
+    }
+
+    /// Whether bytes may hold tests, told without parsing them.
+    fn holds_tests(&self, _: &[u8]) -> bool {
+        true
+    }
+
+    /// Whether tests may stand beside production code, so that a file of production is carded too.
+    fn is_beside_code(&self) -> bool {
+        false
+    }
+
+    /// Whether the runner looks for tests in a file of this path.
+    fn collects(&self, path: &RepoPath) -> bool;
+
+    /// Whether a file of this path must be readable, whether or not it had cards before.
+    fn must_read(&self, path: &RepoPath) -> bool {
+        self.collects(path)
+    }
+
+    /// Whether a plain function of this name is a test.
+    fn is_test_name(&self, _: &str) -> bool {
+        false
+    }
+
+    /// Whether a plain function of this name is a property.
+    fn is_property_name(&self, _: &str) -> bool {
+        false
+    }
+
+    /// Files whose functions act on the tests of this one without being named by it, nearest first.
+    fn shared(&self, _: &RepoPath) -> Vec<RepoPath> {
+        Vec::new()
+    }
+
+    /// Where a module of a dotted name could lie, told from a file.
+    fn homes(&self, module: &str, from: &RepoPath) -> Vec<RepoPath>;
+
+    /// Whether a dotted name is one of the language's own test libraries, which no repository defines.
+    fn is_outside(&self, module: &str) -> bool;
+
+    /// The files that could declare this one, each with the name that it would have there; none where a file needs no declaration.
+    fn parents(&self, _: &RepoPath) -> Vec<(RepoPath, String)> {
+        Vec::new()
+    }
+
+    /// The files in which a module lies that a file declares by a name, or by a path.
+    fn linked(&self, _: &RepoPath, _: &str, _: Option<&str>) -> Vec<RepoPath> {
+        Vec::new()
+    }
+
+    /// Whether names that other files may use have cards of their own where a test file defines them.
+    fn names_are_carded(&self, path: &RepoPath) -> bool;
+}
+
+/// The adapter list: a language is a name and what answers for it.
+macro_rules! adapters {
+    ($($(#[$doc:meta])* $name:ident => $adapter:expr,)*) => {
+        /// A language that can be carded.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum Language {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Language {
+            const ALL: &[Language] = &[$(Language::$name,)*];
+
+            fn adapter(self) -> &'static dyn Adapter {
+                match self {
+                    $(Language::$name => &$adapter,)*
+                }
+            }
+        }
+    };
+}
+
+adapters! {
     /// Python.
-    Python,
+    Python => python::Python,
+    /// Rust.
+    Rust => rust::Rust,
 }
 
 impl Language {
     /// The language of a path, by its ending.
     pub fn of(path: &RepoPath) -> Option<Self> {
-        let name = path.name();
-        (name.ends_with(b".py") || name.ends_with(b".pyi")).then_some(Language::Python)
+        Language::ALL.iter().copied().find(|language| language.adapter().owns(path))
     }
 
     /// Reads one blob.
@@ -40,9 +140,7 @@ impl Language {
     /// # Errors
     /// [`Unreadable`] when the bytes cannot be decoded or parsed.
     pub fn module(self, bytes: &[u8]) -> Result<Module, Unreadable> {
-        match self {
-            Language::Python => python::module(bytes),
-        }
+        self.adapter().module(bytes)
     }
 
     /// What a file tells its runner besides tests.
@@ -50,9 +148,7 @@ impl Language {
     /// # Errors
     /// [`Unreadable`] when the bytes cannot be decoded or parsed.
     pub fn hooks(self, bytes: &[u8]) -> Result<Hooks, Unreadable> {
-        match self {
-            Language::Python => python::hooks(bytes),
-        }
+        self.adapter().hooks(bytes)
     }
 
     /// How a file tells whether a test runs.
@@ -60,8 +156,66 @@ impl Language {
     /// # Errors
     /// [`Unreadable`] when the bytes cannot be decoded or parsed.
     pub fn senses(self, bytes: &[u8]) -> Result<Vec<Sense>, Unreadable> {
-        match self {
-            Language::Python => python::senses(bytes),
-        }
+        self.adapter().senses(bytes)
+    }
+
+    /// Whether bytes may hold tests, told without parsing them.
+    pub fn holds_tests(self, bytes: &[u8]) -> bool {
+        self.adapter().holds_tests(bytes)
+    }
+
+    /// Whether tests may stand beside production code.
+    pub fn is_beside_code(self) -> bool {
+        self.adapter().is_beside_code()
+    }
+
+    /// Whether the runner looks for tests in a file of this path.
+    pub(super) fn collects(self, path: &RepoPath) -> bool {
+        self.adapter().collects(path)
+    }
+
+    /// Whether a file of this path must be readable, whether or not it had cards before.
+    pub(super) fn must_read(self, path: &RepoPath) -> bool {
+        self.adapter().must_read(path)
+    }
+
+    /// Whether a plain function of this name is a test.
+    pub(super) fn is_test_name(self, name: &str) -> bool {
+        self.adapter().is_test_name(name)
+    }
+
+    /// Whether a plain function of this name is a property.
+    pub(super) fn is_property_name(self, name: &str) -> bool {
+        self.adapter().is_property_name(name)
+    }
+
+    /// Files whose functions act on the tests of this one without being named by it, nearest first.
+    pub(super) fn shared(self, path: &RepoPath) -> Vec<RepoPath> {
+        self.adapter().shared(path)
+    }
+
+    /// Where a module of a dotted name could lie, told from a file.
+    pub(super) fn homes(self, module: &str, from: &RepoPath) -> Vec<RepoPath> {
+        self.adapter().homes(module, from)
+    }
+
+    /// Whether a dotted name is one of the language's own test libraries.
+    pub(super) fn is_outside(self, module: &str) -> bool {
+        self.adapter().is_outside(module)
+    }
+
+    /// The files that could declare this one, each with the name that it would have there.
+    pub(super) fn parents(self, path: &RepoPath) -> Vec<(RepoPath, String)> {
+        self.adapter().parents(path)
+    }
+
+    /// The files in which a module lies that a file declares.
+    pub(super) fn linked(self, from: &RepoPath, name: &str, at: Option<&str>) -> Vec<RepoPath> {
+        self.adapter().linked(from, name, at)
+    }
+
+    /// Whether names that other files may use have cards of their own where a test file defines them.
+    pub(super) fn names_are_carded(self, path: &RepoPath) -> bool {
+        self.adapter().names_are_carded(path)
     }
 }

@@ -99,10 +99,7 @@ impl Linker<'_> {
     pub(super) fn acting(&self) -> Result<Acting, SnapshotError> {
         let mut found = Acting::default();
         self.fixtures_of(self.module, self.path, &mut found)?;
-        let mut folder = Some(self.path.parent().to_vec());
-        while let Some(at) = folder {
-            let slash: &[u8] = if at.is_empty() { b"" } else { b"/" };
-            let path = RepoPath::new([&at, slash, b"conftest.py"].concat());
+        for path in self.language.shared(self.path) {
             if let Some(module) = self.resolver.module(&path)? {
                 self.fixtures_of(&module, &path, &mut found)?;
                 // What a conftest replaces by its own statements is replaced for every test under it; no fixture has such a name.
@@ -111,7 +108,6 @@ impl Linker<'_> {
                 let everywhere = !patches.is_empty();
                 found.0.extend(everywhere.then(|| (format!("{path}::"), Effort { patches, everywhere, ..Effort::default() })));
             }
-            folder = (!at.is_empty()).then(|| RepoPath::new(at).parent().to_vec());
         }
         Ok(found)
     }
