@@ -1,4 +1,4 @@
-//! Owns the closer look at changed Rust files: which of their lines are production and which are tests.
+//! Owns the closer look at changed files in which tests stand beside production: which of their lines are which.
 
 mod hunks;
 
@@ -7,7 +7,8 @@ use std::collections::HashMap;
 use crate::gate::GateError;
 use crate::gate::cards::SOURCE_CAP;
 use crate::partition::{Lines, Part, Partition, Side, Sides};
-use crate::strength::languages::rust::{self, Essence, Spans};
+use crate::strength::languages::Language;
+use crate::strength::languages::beside::{Essence, Inseparable, Spans};
 use crate::tree::{Change, Entry, Mode, RepoPath, Tree, TreeError};
 
 /// A change to be sorted, and what it is held against.
@@ -37,14 +38,16 @@ struct File<'c> {
 }
 
 impl Look<'_> {
-    /// The change's sides: a Rust file by its changed lines, all else by its path.
+    /// The change's sides: a file that may hold both by its changed lines, all else by its path.
     ///
     /// # Errors
-    /// When an object cannot be read. A file that is no Rust is sorted by its path.
+    /// When an object cannot be read. A file that cannot be taken apart is sorted by its path.
     pub fn partition(&self, own: &[Change]) -> Result<Partition, GateError> {
         let mut files = Vec::new();
-        for change in own.iter().filter(|change| is_rust(&change.path)) {
-            files.extend(self.file(change)?);
+        for change in own {
+            if let Some(language) = language(&change.path) {
+                files.extend(self.file(language, change)?);
+            }
         }
         forget_moved_tests(&mut files);
         let mut parts: HashMap<&RepoPath, Vec<Part>> = files.iter().map(|file| (&file.change.path, file.parts())).collect();
@@ -55,7 +58,7 @@ impl Look<'_> {
         }))
     }
 
-    fn file<'c>(&self, change: &'c Change) -> Result<Option<File<'c>>, GateError> {
+    fn file<'c>(&self, language: Language, change: &'c Change) -> Result<Option<File<'c>>, GateError> {
         let side = self.sides.side(&change.path);
         if !matches!(side, Side::Production | Side::Test) {
             return Ok(None);
@@ -63,10 +66,10 @@ impl Look<'_> {
         let mut bases = Vec::with_capacity(self.bases.len());
         for (number, base) in self.bases.iter().enumerate() {
             let entry = if number == 0 { change.old.clone() } else { base.entry(&change.path)? };
-            let Some(end) = end(*base, entry.as_ref(), &change.path, side)? else { return Ok(None) };
+            let Some(end) = end(language, *base, entry.as_ref(), &change.path, side)? else { return Ok(None) };
             bases.push(end);
         }
-        let Some(patch) = end(self.patch, change.new.as_ref(), &change.path, side)? else { return Ok(None) };
+        let Some(patch) = end(language, self.patch, change.new.as_ref(), &change.path, side)? else { return Ok(None) };
         if bases.iter().any(|base| base.bytes == patch.bytes) {
             return Ok(None);
         }
@@ -158,18 +161,17 @@ fn forget_moved_tests(files: &mut [File<'_>]) {
     }
 }
 
-/// Whether a path is looked into.
-fn is_rust(path: &RepoPath) -> bool {
-    path.name().ends_with(b".rs")
+/// The language of a path, when its tests stand beside production.
+fn language(path: &RepoPath) -> Option<Language> {
+    Language::of(path).filter(|language| language.is_beside_code())
 }
 
-/// One end of a change, empty where there is none; `None` when it is no Rust file.
-fn end(tree: &dyn Tree, entry: Option<&Entry>, path: &RepoPath, side: Side) -> Result<Option<End>, GateError> {
+/// One end of a change, empty where there is none; `None` when it cannot be taken apart.
+fn end(language: Language, tree: &dyn Tree, entry: Option<&Entry>, path: &RepoPath, side: Side) -> Result<Option<End>, GateError> {
     let Some(entry) = entry else { return Ok(Some(End::default())) };
     let Some(bytes) = source(tree, entry, path)? else { return Ok(None) };
-    let whole = side == Side::Test || is_declared(tree, path)?;
-    let spans = if whole { rust::all_tests(&bytes) } else { rust::spans(&bytes) };
-    Ok(spans.ok().map(|spans| End { bytes, spans }))
+    let all_tests = side == Side::Test || is_declared(language, tree, path)?;
+    Ok(language.spans(&bytes, all_tests).map(|spans| End { bytes, spans }))
 }
 
 /// The bytes of a source file; `None` for what is no file or too large.
@@ -183,24 +185,14 @@ fn source(tree: &dyn Tree, entry: &Entry, path: &RepoPath) -> Result<Option<Vec<
     }
 }
 
-/// Whether the file that a module's file belongs to has it for tests only: `#[cfg(test)] mod tests;`.
-fn is_declared(tree: &dyn Tree, path: &RepoPath) -> Result<bool, GateError> {
-    let folder_of = |bytes: &[u8]| RepoPath::new(bytes).parent().to_vec();
-    let (mut folder, mut name) = (path.parent().to_vec(), path.name().strip_suffix(b".rs").unwrap_or_default().to_vec());
-    let mut file = path.name().to_vec();
-    if name == b"mod" && !folder.is_empty() {
-        name = RepoPath::new(folder.clone()).name().to_vec();
-        folder = folder_of(&folder);
-        file = [&name[..], b"/mod.rs"].concat();
-    }
-    let (Ok(name), Ok(file)) = (std::str::from_utf8(&name), std::str::from_utf8(&file)) else { return Ok(false) };
-    let beside = ["mod.rs", "lib.rs", "main.rs"]
-        .map(|root| if folder.is_empty() { root.into() } else { [&folder[..], b"/", root.as_bytes()].concat() });
-    let above = (!folder.is_empty()).then(|| [&folder[..], b".rs"].concat());
-    for parent in beside.into_iter().chain(above).map(RepoPath::new).filter(|parent| parent != path) {
-        let Some(entry) = tree.entry(&parent)? else { continue };
+/// Whether the file that another belongs to has it for tests only, as in `#[cfg(test)] mod tests;`.
+fn is_declared(language: Language, tree: &dyn Tree, path: &RepoPath) -> Result<bool, GateError> {
+    for (parent, name) in language.parents(path) {
+        let Some(entry) = tree.entry(&parent)?.filter(|_| parent != *path) else { continue };
         let Some(bytes) = source(tree, &entry, &parent)? else { continue };
-        if let Ok(Some(for_tests)) = rust::declares_tests(&bytes, name, file) {
+        let file = path.as_bytes().strip_prefix(parent.parent()).unwrap_or(path.name());
+        let file = String::from_utf8_lossy(file.strip_prefix(b"/").unwrap_or(file));
+        if let Some(for_tests) = language.declares_tests(&bytes, &name, &file) {
             return Ok(for_tests);
         }
     }
@@ -220,13 +212,14 @@ pub enum Half {
 ///
 /// # Errors
 /// When an object cannot be read, or there is no such file: then the path and why.
-pub fn half(tree: &dyn Tree, change: &Change, half: Half) -> Result<Result<Vec<u8>, rust::Inseparable>, GateError> {
+pub fn half(tree: &dyn Tree, change: &Change, half: Half) -> Result<Result<Vec<u8>, Inseparable>, GateError> {
     let bytes = |entry: Option<&Entry>| -> Result<Vec<u8>, GateError> {
         Ok(entry.map(|entry| source(tree, entry, &change.path)).transpose()?.flatten().unwrap_or_default())
     };
     let (was, is) = (bytes(change.old.as_ref())?, bytes(change.new.as_ref())?);
+    let Some(language) = language(&change.path) else { return Ok(Err(Inseparable::Tangled)) };
     Ok(match half {
-        Half::Production => rust::compose(&is, &was),
-        Half::Tests => rust::compose(&was, &is),
+        Half::Production => language.compose(&is, &was),
+        Half::Tests => language.compose(&was, &is),
     })
 }

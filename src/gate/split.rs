@@ -7,7 +7,7 @@ use crate::gate::inside::{self, Half, Look};
 use crate::gate::judge::{Judge, Judgement};
 use crate::partition::Side;
 use crate::repo::Repo;
-use crate::strength::languages::rust::Inseparable;
+use crate::strength::languages::beside::Inseparable;
 use crate::tree::{Change, Entry, Mode, Oid, Overlay, RepoPath, Tree};
 
 /// Which half comes first.

@@ -7,7 +7,7 @@ use imara_diff::sources::byte_lines;
 use imara_diff::{Algorithm, Diff, InternedInput};
 
 use crate::partition::Lines;
-use crate::strength::languages::rust::Spans;
+use crate::strength::languages::beside::Spans;
 
 /// A file and where its tests stand.
 type File<'f> = (&'f [u8], &'f Spans);

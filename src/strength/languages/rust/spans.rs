@@ -1,35 +1,31 @@
 //! Owns where the tests stand in a Rust file. What is not plainly a test is production.
 
+mod compose;
+mod essence;
+mod items;
+mod lex;
+mod predicate;
+
 use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::strength::languages::Unreadable;
-use crate::strength::languages::rust::essence::Essence;
-use crate::strength::languages::rust::items::{self, Item, Sort};
-use crate::strength::languages::rust::lex::Source;
-use crate::strength::languages::rust::predicate::{self, Says};
+use crate::strength::languages::beside::{Essence, Spans};
+use crate::strength::languages::rust::spans::essence::Docs;
+use crate::strength::languages::rust::spans::items::{Item, Sort};
+use crate::strength::languages::rust::spans::lex::Source;
+use crate::strength::languages::rust::spans::predicate::Says;
+
+pub(super) use compose::compose;
 
 /// How deep modules and implementations are gone into; what lies deeper is production.
 const DEPTH: usize = 64;
-
-/// What a file holds for tests and for the product.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Spans {
-    /// The bytes of each test item, with its attributes and the comments right above it.
-    pub tests: Vec<Range<usize>>,
-    /// Whether all of the file is there only for tests.
-    pub whole: bool,
-    /// What its production part says.
-    pub production: Essence,
-    /// What its test part says.
-    pub test: Essence,
-}
 
 /// Reads a file.
 ///
 /// # Errors
 /// [`Unreadable`] when the bytes are not the tokens of a Rust file.
-pub fn spans(bytes: &[u8]) -> Result<Spans, Unreadable> {
+pub(super) fn spans(bytes: &[u8]) -> Result<Spans, Unreadable> {
     Ok(Layout::read(bytes)?.spans())
 }
 
@@ -37,7 +33,7 @@ pub fn spans(bytes: &[u8]) -> Result<Spans, Unreadable> {
 ///
 /// # Errors
 /// [`Unreadable`] when the bytes are not the tokens of a Rust file.
-pub fn all_tests(bytes: &[u8]) -> Result<Spans, Unreadable> {
+pub(super) fn all_tests(bytes: &[u8]) -> Result<Spans, Unreadable> {
     Ok(Layout { source: Source::read(bytes)?, holes: Vec::new(), containers: Vec::new(), whole: true }.spans())
 }
 
@@ -45,7 +41,7 @@ pub fn all_tests(bytes: &[u8]) -> Result<Spans, Unreadable> {
 ///
 /// # Errors
 /// [`Unreadable`] when the bytes are not the tokens of a Rust file.
-pub fn declares_tests(bytes: &[u8], name: &str, file: &str) -> Result<Option<bool>, Unreadable> {
+pub(super) fn declares_tests(bytes: &[u8], name: &str, file: &str) -> Result<Option<bool>, Unreadable> {
     let source = Source::read(bytes)?;
     let all = 0..source.tokens.len();
     let (attributes, start) = items::inner(&source, &all);
@@ -59,38 +55,38 @@ pub fn declares_tests(bytes: &[u8], name: &str, file: &str) -> Result<Option<boo
 }
 
 /// A test item.
-pub(super) struct Hole {
+struct Hole {
     /// Its bytes, with what belongs to it around it.
-    pub(super) bytes: Range<usize>,
-    pub(super) tokens: Range<usize>,
+    bytes: Range<usize>,
+    tokens: Range<usize>,
     /// What holds it, by its place in the layout.
-    pub(super) container: usize,
+    container: usize,
     /// How many production items stand before it there.
-    pub(super) slot: usize,
+    slot: usize,
     /// What tells it from its neighbours.
-    pub(super) key: (String, usize),
+    key: (String, usize),
 }
 
 /// A file, module, implementation or trait: what items stand in.
-pub(super) struct Container {
+struct Container {
     /// What tells it from others, from the outside in.
-    pub(super) key: Vec<(String, usize)>,
+    key: Vec<(String, usize)>,
     /// Where its items begin, in bytes.
-    pub(super) start: usize,
+    start: usize,
     /// Its production items: what tells each from its neighbours, and where it ends.
-    pub(super) anchors: Vec<((String, usize), usize)>,
+    anchors: Vec<((String, usize), usize)>,
 }
 
 /// A file taken apart.
-pub(super) struct Layout<'t> {
-    pub(super) source: Source<'t>,
-    pub(super) holes: Vec<Hole>,
-    pub(super) containers: Vec<Container>,
-    pub(super) whole: bool,
+struct Layout<'t> {
+    source: Source<'t>,
+    holes: Vec<Hole>,
+    containers: Vec<Container>,
+    whole: bool,
 }
 
 impl<'t> Layout<'t> {
-    pub(super) fn read(bytes: &'t [u8]) -> Result<Self, Unreadable> {
+    fn read(bytes: &'t [u8]) -> Result<Self, Unreadable> {
         let source = Source::read(bytes)?;
         let all = 0..source.tokens.len();
         let (attributes, _) = items::inner(&source, &all);
@@ -103,16 +99,16 @@ impl<'t> Layout<'t> {
         Ok(layout)
     }
 
-    pub(super) fn spans(&self) -> Spans {
+    fn spans(&self) -> Spans {
         let (mut production, mut test) = (Essence::default(), Essence::default());
         let all = 0..self.source.tokens.len();
         if self.whole {
-            test.add(&self.source, all, &[]);
+            test.add(&self.source, all, &[], Docs::SayNothing);
             return Spans { tests: vec![0..self.source.text.len()], whole: true, production, test };
         }
         let holes: Vec<Range<usize>> = self.holes.iter().map(|hole| hole.tokens.clone()).collect();
-        production.add(&self.source, all, &holes);
-        holes.into_iter().for_each(|tokens| test.add(&self.source, tokens, &[]));
+        production.add(&self.source, all, &holes, Docs::Count);
+        holes.into_iter().for_each(|tokens| test.add(&self.source, tokens, &[], Docs::SayNothing));
         Spans { tests: self.holes.iter().map(|hole| hole.bytes.clone()).collect(), whole: false, production, test }
     }
 
@@ -197,6 +193,9 @@ fn is_test(source: &Source<'_>, item: &Item) -> bool {
 }
 
 /// Whether a piece of text begins a line of its file.
-pub(super) fn begins_line(text: &str, at: usize) -> bool {
+fn begins_line(text: &str, at: usize) -> bool {
     at == 0 || text.as_bytes().get(at - 1) == Some(&b'\n')
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,31 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::strength::languages::Unreadable;
+use crate::strength::languages::beside::Inseparable;
 use crate::strength::languages::rust::spans::{Hole, Layout, begins_line};
-
-/// Why no file can be made of the two.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Inseparable {
-    /// One of them cannot be read.
-    #[error("it cannot be read: {0}")]
-    Unreadable(#[from] Unreadable),
-    /// All of one of them is there only for tests.
-    #[error("all of it is tests before or after, and not both")]
-    Whole,
-    /// A test stands in code that only one of them has.
-    #[error("its tests stand inside `{0}`, which only one of the two has")]
-    Homeless(String),
-    /// What came out would not be what was meant.
-    #[error("its production and its tests cannot be taken apart")]
-    Tangled,
-}
 
 /// The production part of one file with the tests of another. A file that is not there counts as empty.
 ///
 /// # Errors
 /// [`Inseparable`].
-pub fn compose(production: &[u8], tests: &[u8]) -> Result<Vec<u8>, Inseparable> {
+pub(in crate::strength::languages::rust) fn compose(production: &[u8], tests: &[u8]) -> Result<Vec<u8>, Inseparable> {
     if production == tests {
         return Ok(production.to_vec());
     }

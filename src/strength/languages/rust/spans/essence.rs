@@ -1,11 +1,11 @@
 //! Owns what a part of a Rust file says whatever its formatting: its tokens without those that only layout adds, and its imports.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::digest;
-use crate::strength::languages::rust::items::{self, Item, Sort};
-use crate::strength::languages::rust::lex::{Kind, Source};
+use crate::strength::languages::beside::Essence;
+use crate::strength::languages::rust::spans::items::{self, Item, Sort};
+use crate::strength::languages::rust::spans::lex::{Kind, Source};
 
 /// How deep modules and import lists are followed for imports; deeper ones are tokens like any other.
 const DEPTH: usize = 32;
@@ -13,50 +13,20 @@ const DEPTH: usize = 32;
 /// Stands between two characters of one operator; no token is empty.
 const JOINED: &str = "";
 
-/// What a part of a file says.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Essence {
-    /// SHA-256 of the tokens of each piece; imports stand apart.
-    pieces: Vec<String>,
-    /// Private imports without attributes, name by name.
-    imports: BTreeSet<String>,
+/// Whether documentation comments count. Those of tests hold no examples that are run, and nobody builds on them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Docs {
+    Count,
+    SayNothing,
 }
 
 impl Essence {
-    /// Whether it says the same but for its imports.
-    pub fn is_same_code(&self, other: &Essence) -> bool {
-        self.pieces == other.pieces
-    }
-
-    /// The same without regard to the order of its pieces.
-    pub(super) fn is_same_set(&self, other: &Essence) -> bool {
-        let sorted = |essence: &Essence| {
-            let mut pieces = essence.pieces.clone();
-            pieces.sort();
-            pieces
-        };
-        sorted(self) == sorted(other) && self.imports == other.imports
-    }
-
-    /// Whether it says nothing at all.
-    pub fn is_empty(&self) -> bool {
-        self.pieces.is_empty() && self.imports.is_empty()
-    }
-
-    /// Whether what it imports differs from `before` only by what `beside` gave away or took, the other part of the same file before
-    /// and after.
-    pub fn only_moved_imports(&self, before: &Essence, beside: (&Essence, &Essence)) -> bool {
-        let (was, is) = beside;
-        let lost = before.imports.difference(&self.imports).all(|import| is.imports.contains(import));
-        lost && self.imports.difference(&before.imports).all(|import| was.imports.contains(import))
-    }
-
     /// Adds a piece: some tokens without those of `holes` (in order).
-    pub(super) fn add(&mut self, source: &Source<'_>, tokens: Range<usize>, holes: &[Range<usize>]) {
+    pub(super) fn add(&mut self, source: &Source<'_>, tokens: Range<usize>, holes: &[Range<usize>], docs: Docs) {
         let mut skipped = holes.to_vec();
         self.collect(source, tokens.clone(), holes, DEPTH, &mut skipped);
         skipped.sort_by_key(|range| range.start);
-        let words = words(source, tokens, &skipped);
+        let words = words(source, tokens, &skipped, docs);
         if !words.is_empty() {
             self.pieces.push(digest::sha256_hex(words.join("\0").as_bytes()));
         }
@@ -87,7 +57,7 @@ impl Essence {
 }
 
 /// The tokens' texts. A comma before a closing bracket is layout, but for that of a tuple of one.
-fn words<'t>(source: &Source<'t>, tokens: Range<usize>, skipped: &[Range<usize>]) -> Vec<&'t str> {
+fn words<'t>(source: &Source<'t>, tokens: Range<usize>, skipped: &[Range<usize>], docs: Docs) -> Vec<&'t str> {
     let (mut words, mut commas, mut at) = (Vec::new(), Vec::new(), tokens.start);
     let mut skipped = skipped.iter().peekable();
     while at < tokens.end {
@@ -96,6 +66,10 @@ fn words<'t>(source: &Source<'t>, tokens: Range<usize>, skipped: &[Range<usize>]
             continue;
         }
         match source.kind(at) {
+            Some(Kind::Doc) if docs == Docs::SayNothing => {
+                at += 1;
+                continue;
+            }
             Some(Kind::Open(bracket)) => {
                 let is_tuple = bracket == '(' && !at.checked_sub(1).and_then(|before| source.kind(before)).is_some_and(ends_callee);
                 commas.push((0_usize, is_tuple));

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::strength::languages::rust::lex::{Kind, Source};
+use crate::strength::languages::rust::spans::lex::{Kind, Source};
 
 /// What an item is, as far as it matters here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use crate::strength::languages::rust::lex::{Kind, Source};
+use crate::strength::languages::rust::spans::lex::{Kind, Source};
 
 /// How deep predicates are followed; deeper ones say nothing.
 const DEPTH: usize = 32;
 
 /// Last words of attributes that make a function a test, or a fixture of tests.
-const TESTS: [&str; 12] = [
+const TESTS: [&str; 11] = [
     "test",
     "rstest",
     "fixture",
@@ -17,7 +17,6 @@ const TESTS: [&str; 12] = [
     "case",
     "proptest",
     "quickcheck",
-    "bench",
     "wasm_bindgen_test",
     "parameterized",
     "property_test",

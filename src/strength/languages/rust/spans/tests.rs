@@ -2,7 +2,8 @@
 
 mod composed;
 
-use super::{Spans, declares_tests, spans};
+use super::{declares_tests, spans};
+use crate::strength::languages::beside::Spans;
 
 fn read(text: &str) -> Spans {
     spans(text.as_bytes()).unwrap_or_else(|error| panic!("{text}: {error}"))
@@ -60,7 +61,6 @@ fn what_is_plainly_there_for_tests_is_test() {
         "#[test_case(1; \"one\")]\nfn adds(a: u8) {}",
         "#[proptest]\nfn adds(a: u8) {}",
         "#[quickcheck]\nfn adds(a: u8) -> bool { a == a }",
-        "#[bench]\nfn slow(b: &mut Bencher) {}",
         "proptest! {\n    #[test]\n    fn p(a in 0..3) {}\n}",
         "proptest::proptest! { #[test] fn p(a in 0..3) {} }",
         "quickcheck! { fn p(a: u8) -> bool { true } }",
@@ -91,6 +91,7 @@ fn what_is_not_plainly_a_test_is_production() {
         "mod contests { fn a() {} }",
         "mod tests_of_speed {}",
         "#[test_only]\nfn f() {}",
+        "#[bench]\nfn slow(b: &mut Bencher) {}",
         "#[doc = \"#[cfg(test)]\"]\nfn f() {}",
         "/// #[cfg(test)]\nfn f() {}",
         "// #[cfg(test)]\nfn f() {}",
@@ -203,6 +204,7 @@ fn formatting_says_nothing_and_everything_else_does() {
         ("fn a() { f(1, g::<u8>(2)) }", "fn a() { f(1, g::<u8>(2,),) }"),
         ("use a::{b, c};\nuse d;\n", "use d;\nuse a::c;\nuse a::b;\n"),
         ("use a::{self, b as c};\n", "use a;\nuse a::b as c;\n"),
+        ("#[test]\nfn t() {}", "/// Says.\n#[test]\nfn t() {}"),
         ("#[test]\nfn t() { assert_eq!(f(1), 2); }", "#[test]\nfn t() {\n    assert_eq!(\n        f(1),\n        2,\n    );\n}"),
     ] {
         assert!(same(one, two), "{one} | {two}");

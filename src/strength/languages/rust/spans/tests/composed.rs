@@ -2,8 +2,9 @@
 
 use proptest::prelude::{Strategy, any, prop, prop_assert, prop_assert_eq, proptest};
 
-use super::super::{Inseparable, compose};
+use super::super::compose;
 use super::read;
+use crate::strength::languages::beside::Inseparable;
 
 fn made(production: &str, tests: &str) -> String {
     String::from_utf8(compose(production.as_bytes(), tests.as_bytes()).unwrap_or_else(|why| panic!("{production} | {tests}: {why}")))
