@@ -10,6 +10,7 @@ pub mod facts;
 mod fixtures;
 pub mod folder;
 mod harness;
+pub mod inside;
 pub mod inventory;
 pub mod judge;
 mod levels;

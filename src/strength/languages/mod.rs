@@ -1,5 +1,6 @@
 //! Owns the seam between a language and the rest: bytes of one blob in, facts of one module out. What else a language knows is an answer here.
 
+pub mod beside;
 pub mod facts;
 mod python;
 mod rust;
@@ -8,6 +9,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::strength::languages::beside::{Inseparable, Spans};
 pub use crate::strength::languages::facts::Module;
 pub use crate::strength::languages::python::hooks::{Hook, Hooks};
 use crate::tree::RepoPath;
@@ -57,6 +59,22 @@ trait Adapter: Sync {
     /// Whether tests may stand beside production code, so that a file of production is carded too.
     fn is_beside_code(&self) -> bool {
         false
+    }
+
+    /// Where the tests stand in a file of which they may be a part; `all_tests` when all of it is known to be. `None` where a file is of
+    /// one side as a whole.
+    fn spans(&self, _: &[u8], _all_tests: bool) -> Option<Result<Spans, Unreadable>> {
+        None
+    }
+
+    /// The production part of one file with the tests of another.
+    fn compose(&self, _: &[u8], _: &[u8]) -> Result<Vec<u8>, Inseparable> {
+        Err(Inseparable::Tangled)
+    }
+
+    /// Whether a file declares another, by the name or the file name that it has there, and then whether for tests only.
+    fn declares_tests(&self, _: &[u8], _name: &str, _file: &str) -> Option<bool> {
+        None
     }
 
     /// Whether the runner looks for tests in a file of this path.
@@ -191,6 +209,25 @@ impl Language {
         self.adapter().is_beside_code()
     }
 
+    /// Where the tests stand in a file of which they may be a part; `all_tests` when all of it is known to be. `None` where a file of this
+    /// language is of one side as a whole, or cannot be read.
+    pub fn spans(self, bytes: &[u8], all_tests: bool) -> Option<Spans> {
+        self.adapter().spans(bytes, all_tests)?.ok()
+    }
+
+    /// The production part of one file with the tests of another. A file that is not there counts as empty.
+    ///
+    /// # Errors
+    /// [`Inseparable`].
+    pub fn compose(self, production: &[u8], tests: &[u8]) -> Result<Vec<u8>, Inseparable> {
+        self.adapter().compose(production, tests)
+    }
+
+    /// Whether a file declares another, by the name or the file name that it has there, and then whether for tests only.
+    pub fn declares_tests(self, bytes: &[u8], name: &str, file: &str) -> Option<bool> {
+        self.adapter().declares_tests(bytes, name, file)
+    }
+
     /// Whether the runner looks for tests in a file of this path.
     pub(super) fn collects(self, path: &RepoPath) -> bool {
         self.adapter().collects(path)
@@ -227,7 +264,7 @@ impl Language {
     }
 
     /// The files that could declare this one, each with the name that it would have there.
-    pub(super) fn parents(self, path: &RepoPath) -> Vec<(RepoPath, String)> {
+    pub fn parents(self, path: &RepoPath) -> Vec<(RepoPath, String)> {
         self.adapter().parents(path)
     }
 

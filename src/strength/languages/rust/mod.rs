@@ -11,6 +11,7 @@ mod links;
 mod macros;
 mod names;
 mod sensing;
+mod spans;
 mod strategies;
 mod write;
 
@@ -20,6 +21,7 @@ use std::str::FromStr as _;
 use memchr::memmem;
 use proc_macro2::TokenStream;
 
+use crate::strength::languages::beside::{Inseparable, Spans};
 use crate::strength::languages::facts::Module;
 use crate::strength::languages::{Adapter, Sense, Unreadable};
 use crate::tree::RepoPath;
@@ -58,6 +60,18 @@ impl Adapter for Rust {
 
     fn is_beside_code(&self) -> bool {
         true
+    }
+
+    fn spans(&self, bytes: &[u8], all_tests: bool) -> Option<Result<Spans, Unreadable>> {
+        Some(if all_tests { spans::all_tests(bytes) } else { spans::spans(bytes) })
+    }
+
+    fn compose(&self, production: &[u8], tests: &[u8]) -> Result<Vec<u8>, Inseparable> {
+        spans::compose(production, tests)
+    }
+
+    fn declares_tests(&self, bytes: &[u8], name: &str, file: &str) -> Option<bool> {
+        spans::declares_tests(bytes, name, file).ok().flatten()
     }
 
     fn collects(&self, _: &RepoPath) -> bool {
