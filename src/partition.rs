@@ -1,6 +1,8 @@
-//! Owns which side of a change a path is on.
+//! Owns which side of a change a path is on, or each part of a file that is on two.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::ops::RangeInclusive;
 
 use crate::finding::{Finding, Rule};
 use crate::settings::Settings;
@@ -9,6 +11,9 @@ use crate::tree::{Change, RepoPath};
 
 /// Most paths that a refusal shows of each side: two lists fit on a screen.
 const SHOWN: usize = 8;
+
+/// Most stretches of lines that are shown of one file.
+const STRETCHES: usize = 6;
 
 /// The side of a path. The order is the one in which the lists are asked: the first that knows the path decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -127,18 +132,67 @@ impl Index {
     }
 }
 
-/// The paths of a change, side by side.
+/// Lines of a file, counted from 1.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lines {
+    /// Stretches of the candidate's file.
+    pub now: Vec<RangeInclusive<usize>>,
+    /// Stretches of the base's file that have nothing in their place.
+    pub gone: Vec<RangeInclusive<usize>>,
+}
+
+impl fmt::Display for Lines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let stretch = |range: &RangeInclusive<usize>| match (range.start(), range.end()) {
+            (start, end) if start == end => start.to_string(),
+            (start, end) => format!("{start}-{end}"),
+        };
+        let list = |ranges: &[RangeInclusive<usize>]| {
+            let more = if ranges.len() > STRETCHES { ", …" } else { "" };
+            ranges.iter().take(STRETCHES).map(stretch).collect::<Vec<_>>().join(", ") + more
+        };
+        let words = [("lines", &self.now), ("removed", &self.gone)].into_iter().filter(|(_, ranges)| !ranges.is_empty());
+        f.write_str(&words.map(|(word, ranges)| format!("{word} {}", list(ranges))).collect::<Vec<_>>().join("; "))
+    }
+}
+
+/// What one side has of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The side.
+    pub side: Side,
+    /// Its lines; `None` is all of the file.
+    pub lines: Option<Lines>,
+}
+
+impl Part {
+    /// All of a file.
+    pub fn whole(side: Side) -> Self {
+        Part { side, lines: None }
+    }
+}
+
+/// The paths of a change, side by side. A file of which two sides have a part is on both.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Partition {
     paths: BTreeMap<Side, Vec<RepoPath>>,
+    lines: BTreeMap<(Side, RepoPath), Lines>,
 }
 
 impl Partition {
     /// Sorts the changes by path: deletions, changes of mode and gitlinks count like any other, and a rename is two of them.
     pub fn of(changes: &[Change], sides: &Sides) -> Self {
+        Partition::by(changes, &|change| vec![Part::whole(sides.side(&change.path))])
+    }
+
+    /// Sorts the changes by what is known of each.
+    pub fn by(changes: &[Change], parts: &dyn Fn(&Change) -> Vec<Part>) -> Self {
         let mut partition = Partition::default();
-        for Change { path, .. } in changes {
-            partition.paths.entry(sides.side(path)).or_default().push(path.clone());
+        for change in changes {
+            for Part { side, lines } in parts(change) {
+                partition.paths.entry(side).or_default().push(change.path.clone());
+                partition.lines.extend(lines.map(|lines| ((side, change.path.clone()), lines)));
+            }
         }
         partition
     }
@@ -148,10 +202,20 @@ impl Partition {
         self.paths.get(&side).into_iter().flatten().collect()
     }
 
+    /// Whether a side has the path or a part of it.
+    pub fn has(&self, side: Side, path: &RepoPath) -> bool {
+        self.paths.get(&side).is_some_and(|paths| paths.contains(path))
+    }
+
+    /// The lines that a side has of a path; `None` when it has all of it, or nothing.
+    pub fn lines(&self, side: Side, path: &RepoPath) -> Option<&Lines> {
+        self.lines.get(&(side, path.clone()))
+    }
+
     /// The refusal of a change that has production and test-side paths; `None` when it has only one of them.
     pub fn mixed(&self) -> Option<Finding> {
-        let production: Vec<String> = self.paths(Side::Production).iter().map(ToString::to_string).collect();
-        let tests: Vec<String> = self.tests().map(|(side, path)| format!("{path} ({})", side.name())).collect();
+        let production: Vec<String> = self.paths(Side::Production).iter().map(|path| self.shown(Side::Production, path)).collect();
+        let tests: Vec<String> = self.tests().map(|(side, path)| self.shown(side, path)).collect();
         if production.is_empty() || tests.is_empty() {
             return None;
         }
@@ -162,6 +226,14 @@ impl Partition {
              or unstage one side with `git restore --staged PATH`",
         );
         Some(finding)
+    }
+
+    /// A path with its side, unless that is production, and with its lines.
+    fn shown(&self, side: Side, path: &RepoPath) -> String {
+        let name = (side != Side::Production).then(|| side.name().to_owned());
+        let lines = self.lines(side, path).map(ToString::to_string).filter(|lines| !lines.is_empty());
+        let words: Vec<String> = name.into_iter().chain(lines).collect();
+        if words.is_empty() { path.to_string() } else { format!("{path} ({})", words.join(", ")) }
     }
 
     fn tests(&self) -> impl Iterator<Item = (Side, &RepoPath)> {

@@ -1,5 +1,7 @@
 //! `seedgate demo`: what the gate does, shown in a scratch project with real git.
 
+mod rust;
+
 use std::path::PathBuf;
 
 use crate::cli::Failure;
@@ -10,13 +12,21 @@ use crate::report;
 
 /// Show, in a scratch project with real commits, what passes, what is refused, how to split and how to waive.
 #[derive(clap::Args)]
-#[command(after_help = "Nothing of it is left afterwards, unless --keep says where to leave it.
+#[command(after_help = "Examples:
+  seedgate demo              a Python project
+  seedgate demo --rust       a Rust project: tests beside production in one file
+  seedgate demo --keep DIR   the project stays in DIR
+
+Nothing of it is left afterwards, unless --keep says where to leave it.
 
 Exit codes: 0 every step went as told, 70 one did not.")]
 pub(super) struct Args {
     /// Leave the scratch project in this new or empty folder.
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
+    /// A Rust project, whose tests stand in the files of the product.
+    #[arg(long)]
+    rust: bool,
 }
 
 /// One act of the demo.
@@ -107,7 +117,7 @@ const STEPS: &[Act] = &[
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let scratch = Scratch::new(&program()?, args.keep.as_deref())?;
-    for act in STEPS {
+    for act in if args.rust { rust::STEPS } else { STEPS } {
         if let Some(wrong) = play(&scratch, act)? {
             return Err(Failure { exit: Exit::Fault, says: format!("the demo did not go as told: {wrong}") });
         }

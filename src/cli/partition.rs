@@ -8,12 +8,13 @@ use crate::gate::candidate::Candidate;
 use crate::gate::sides;
 use crate::repo::Repo;
 use crate::report;
-use crate::tree::{Change, Oid, RepoPath};
+use crate::tree::RepoPath;
 
 /// Print the side of each path that is staged, that a commit changed, or that is named.
 #[derive(clap::Args)]
 #[command(after_help = "Sides: policy, record, fixture, harness, test, neutral, production. Fixture, harness and test paths do not go with
-production paths in one commit. This command reports and does not judge.
+production paths in one commit. A Rust file whose change is in its tests and in its code is on both sides, each with its lines;
+one whose change is only formatting is neutral. This command reports and does not judge.
 
 Examples:
   seedgate partition                      what is staged
@@ -37,25 +38,18 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let environment = environment()?;
     let repo = Repo::open(&environment)?;
-    let (base, own) = match &args.rev {
+    let partition = match &args.rev {
         Some(rev) => {
             let shallow =
                 || Failure { exit: Exit::Unreadable, says: format!("{rev}: the clone is shallow here, its parents cannot be seen") };
-            changed(&Candidate::commit(&repo, &repo.resolve(rev)?)?.ok_or_else(shallow)?)
+            sides::of_candidate(&repo, &Candidate::commit(&repo, &repo.resolve(rev)?)?.ok_or_else(shallow)?)?
         }
-        None if args.paths.is_empty() => changed(&Candidate::staged(&repo)?),
+        None if args.paths.is_empty() => sides::of_candidate(&repo, &Candidate::staged(&repo)?)?,
         None => {
-            let named = |path: &OsString| -> Result<Change, Failure> {
-                Ok(Change { path: RepoPath::new(paths::from_root(&environment, &repo, path)?), old: None, new: None })
-            };
-            (repo.head()?, args.paths.iter().map(named).collect::<Result<_, _>>()?)
+            let named = |path: &OsString| -> Result<RepoPath, Failure> { Ok(RepoPath::new(paths::from_root(&environment, &repo, path)?)) };
+            sides::of_paths(&repo, args.paths.iter().map(named).collect::<Result<_, _>>()?)?
         }
     };
-    let partition = sides::partition(&repo, base.as_ref(), &own)?;
     report::out(&if args.json { report::json(&report::partition_json(&partition)) } else { report::partition_text(&partition) });
     Ok(Exit::Clear)
-}
-
-fn changed(candidate: &Candidate) -> (Option<Oid>, Vec<Change>) {
-    (candidate.base().cloned(), candidate.own())
 }

@@ -12,7 +12,8 @@ use crate::report;
 ///
 /// Both are judged before anything moves; on any refusal or failure HEAD, index and work tree are as they were. Work-tree
 /// files are never touched, and what is not staged stays unstaged. Author and committer are those that `git commit` would
-/// write, the same for both. Documentation goes with production, waivers go with the tests. No hook runs.
+/// write, the same for both. Documentation goes with production, waivers go with the tests. A Rust file that is on both sides is
+/// taken apart: the first commit has one part of its change, the second all of it. No hook runs.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   seedgate split -m 'round half up'
@@ -34,7 +35,7 @@ impl From<SplitError> for Failure {
     fn from(error: SplitError) -> Self {
         let exit = match &error {
             SplitError::Gate(gate) => gate.exit(),
-            SplitError::NotMixed | SplitError::InProgress(_) => Exit::Unreadable,
+            SplitError::NotMixed | SplitError::InProgress(_) | SplitError::Inseparable { .. } => Exit::Unreadable,
         };
         Failure { exit, says: error.to_string() }
     }

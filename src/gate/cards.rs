@@ -1,6 +1,6 @@
 //! Owns the candidate's cards: which files are carded, from which trees, and what their comparison says.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::finding::{Finding, PropId, Rule};
@@ -60,7 +60,7 @@ impl Source for View<'_> {
     }
 
     fn is_test(&self, path: &RepoPath) -> bool {
-        is_carded(self.policy, path)
+        Language::of(path).is_some() && is_test_side(self.policy, path)
     }
 
     fn is_property_path(&self, path: &RepoPath) -> bool {
@@ -72,9 +72,15 @@ impl Source for View<'_> {
     }
 }
 
-/// Whether a file of this path is carded at all: test code or the harness, in a language that is read.
+/// Whether a file of this path is carded at all: test code or the harness, in a language that is read, or production code where that
+/// language's tests stand beside it.
 pub(super) fn is_carded(policy: &Policy, path: &RepoPath) -> bool {
-    Language::of(path).is_some() && (matches!(policy.sides.side(path), Side::Test | Side::Harness) || policy.sides.is_property_path(path))
+    let Some(language) = Language::of(path) else { return false };
+    is_test_side(policy, path) || (language.is_beside_code() && matches!(policy.sides.side(path), Side::Production | Side::Neutral))
+}
+
+fn is_test_side(policy: &Policy, path: &RepoPath) -> bool {
+    matches!(policy.sides.side(path), Side::Test | Side::Harness) || policy.sides.is_property_path(path)
 }
 
 /// What the carded files of one tree hold.
@@ -125,6 +131,15 @@ pub(super) fn paths<'c>(policy: &Policy, own: &'c [Change]) -> Vec<&'c RepoPath>
         .collect()
 }
 
+/// Carded files that did not change and whose tests the change takes out of the build: no file declares them any more.
+pub(super) fn unlinked(own: &[Change], base: &View<'_>, patch: &View<'_>) -> Vec<RepoPath> {
+    let changed = paths(base.policy, own);
+    let gone = changed.iter().flat_map(|path| snapshot::unlinked(path, base, patch));
+    let is_beside = |path: &RepoPath| is_carded(base.policy, path) && !changed.contains(&path);
+    let all: BTreeSet<RepoPath> = gone.filter(is_beside).collect();
+    all.into_iter().collect()
+}
+
 fn is_type_change(change: &Change) -> bool {
     let link = |entry: &Option<crate::tree::Entry>| entry.as_ref().is_some_and(|e| e.mode == Mode::Symlink);
     link(&change.old) != link(&change.new)
@@ -147,7 +162,7 @@ pub(super) fn findings(bases: &[Carded], patch: &Carded, [before, view]: [&View<
         all.extend(fresh);
     }
     for (path, why) in &patch.unreadable {
-        if bases.iter().any(|base| base.holds(path)) || snapshot::is_collected(path) {
+        if bases.iter().any(|base| base.holds(path)) || (snapshot::must_read(path) && view.is_test(path)) {
             all.retain(|f| f.path.as_deref() != Some(&path.to_string()));
             all.push(unreadable(path, why));
         }

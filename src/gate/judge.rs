@@ -12,10 +12,11 @@ use crate::gate::cards::{self, Carded, View};
 use crate::gate::facts::{Facts, Key};
 use crate::gate::fixtures::{self, Search, Twins};
 use crate::gate::harness;
+use crate::gate::inside::Look;
 use crate::gate::policy::{self, Policy};
 use crate::gate::records;
 use crate::partition::{Partition, Side};
-use crate::repo::{Repo, RepoError};
+use crate::repo::{GitTree, Repo, RepoError};
 use crate::settings::Settings;
 use crate::strength::waiver;
 use crate::tree::{Change, Entry, Oid, Overlay, RepoPath, Tree};
@@ -107,7 +108,7 @@ impl<'a> Judge<'a> {
         let own = candidate.own();
         let policy = self.policy(&base, &own)?;
         let patch = Overlay::new(&base, candidate.changes());
-        let partition = Partition::of(&own, &policy.sides);
+        let partition = self.partition(candidate, &own, &base, &patch, &policy)?;
         let mut findings: Vec<Finding> = partition.mixed().into_iter().collect();
         findings.extend(policy::changed(&partition.paths(Side::Policy)));
         let views = (View { tree: &base, facts: self.facts, policy: &policy }, View { tree: &patch, facts: self.facts, policy: &policy });
@@ -156,6 +157,25 @@ impl<'a> Judge<'a> {
         Ok(policy)
     }
 
+    /// The sides of what the change itself does; of a merge held against every parent.
+    fn partition(
+        &self,
+        candidate: &Candidate,
+        own: &[Change],
+        base: &dyn Tree,
+        patch: &dyn Tree,
+        policy: &Policy,
+    ) -> Result<Partition, GateError> {
+        let others = self.other_parents(candidate)?;
+        let bases: Vec<&dyn Tree> = std::iter::once(base).chain(others.iter().map(|tree| tree as &dyn Tree)).collect();
+        Look { bases: &bases, patch, sides: &policy.sides }.partition(own)
+    }
+
+    /// The trees of a merge's parents but the first.
+    fn other_parents(&self, candidate: &Candidate) -> Result<Vec<GitTree<'_>>, GateError> {
+        Ok(candidate.parents.iter().skip(1).map(|parent| self.repo.tree(Some(parent))).collect::<Result<_, _>>()?)
+    }
+
     fn weakenings(
         &self,
         candidate: &Candidate,
@@ -171,6 +191,8 @@ impl<'a> Judge<'a> {
         }
         let read = |(question, oid): &Key| patch.tree.blob(oid, ahead::cap(*question));
         self.facts.prepare(&ahead::of_changes(base.policy, own), &read);
+        let unlinked = cards::unlinked(own, base, patch);
+        let paths: Vec<&RepoPath> = paths.into_iter().chain(&unlinked).collect();
         let before = self.bases(candidate, base, &paths)?;
         let after = Carded::read(patch, &paths)?;
         let search = Search { base, patch, own, before: &before, after: &after };
@@ -192,7 +214,7 @@ impl<'a> Judge<'a> {
         if read.is_empty() {
             return Ok(Vec::new());
         }
-        let others: Vec<_> = candidate.parents.iter().skip(1).map(|parent| self.repo.tree(Some(parent))).collect::<Result<_, _>>()?;
+        let others = self.other_parents(candidate)?;
         let bases: Vec<&dyn Tree> = std::iter::once(base).chain(others.iter().map(|tree| tree as &dyn Tree)).collect();
         harness::Search { bases: &bases, patch, policy }.findings(&read)
     }

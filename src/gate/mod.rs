@@ -12,6 +12,7 @@ mod fixtures;
 pub mod folder;
 pub mod frozen;
 mod harness;
+pub mod inside;
 pub mod inventory;
 pub mod judge;
 mod levels;

@@ -3,10 +3,12 @@
 use crate::finding::Exit;
 use crate::gate::GateError;
 use crate::gate::candidate::Candidate;
+use crate::gate::inside::{self, Half, Look};
 use crate::gate::judge::{Judge, Judgement};
-use crate::partition::{Partition, Side};
+use crate::partition::Side;
 use crate::repo::Repo;
-use crate::tree::{Change, Oid};
+use crate::strength::languages::beside::Inseparable;
+use crate::tree::{Change, Entry, Mode, Oid, Overlay, RepoPath, Tree};
 
 /// Which half comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +39,14 @@ pub enum SplitError {
     /// In the middle of something that git must end.
     #[error("cannot split while a {0} is in progress: conclude or abort it first")]
     InProgress(&'static str),
+    /// A file of both sides that cannot be taken apart.
+    #[error("{path} cannot be split: {why}; commit its two sides by hand, or take one of them back")]
+    Inseparable {
+        /// The file.
+        path: RepoPath,
+        /// Why.
+        why: Inseparable,
+    },
     /// No verdict.
     #[error(transparent)]
     Gate(#[from] GateError),
@@ -61,16 +71,49 @@ pub fn split(repo: &Repo, judge: &Judge<'_>, request: &Request) -> Result<Split,
     }
     let candidate = Candidate::staged(repo).map_err(GateError::from)?;
     let policy = judge.policy_of(&candidate)?;
-    if Partition::of(candidate.changes(), &policy.sides).mixed().is_none() {
+    let base = repo.tree(candidate.base()).map_err(GateError::from)?;
+    let patch = Overlay::new(&base, candidate.changes());
+    let partition = Look { bases: &[&base], patch: &patch, sides: &policy.sides }.partition(candidate.changes())?;
+    if partition.mixed().is_none() {
         return Err(SplitError::NotMixed);
     }
-    let with_tests = |change: &Change| goes_with_tests(policy.sides.side(&change.path));
-    let (tests, production) = candidate.changes().iter().cloned().partition(with_tests);
+    let (mut production, mut tests) = (Vec::new(), Vec::new());
+    for change in candidate.changes() {
+        let has_tests = Side::ALL.into_iter().any(|side| side.is_test_side() && partition.has(side, &change.path));
+        match (partition.has(Side::Production, &change.path), has_tests) {
+            (true, true) => {
+                let (first, half) = match request.order {
+                    Order::ProductionFirst => (&mut production, Half::Production),
+                    Order::TestsFirst => (&mut tests, Half::Tests),
+                };
+                first.push(alone(repo, &base, change, half)?);
+                // The second commit's tree is the index.
+                let second = if half == Half::Production { &mut tests } else { &mut production };
+                second.push(change.clone());
+            }
+            (true, false) => production.push(change.clone()),
+            (false, true) => tests.push(change.clone()),
+            (false, false) if goes_with_tests(policy.sides.side(&change.path)) => tests.push(change.clone()),
+            (false, false) => production.push(change.clone()),
+        }
+    }
     let halves = match request.order {
         Order::ProductionFirst => [(production, &request.production), (tests, &request.tests)],
         Order::TestsFirst => [(tests, &request.tests), (production, &request.production)],
     };
     commit_both(repo, judge, candidate.base(), halves).map_err(SplitError::from)
+}
+
+/// One half of the change of a file that is on both sides, its bytes written as a blob. Mode and type are production.
+fn alone(repo: &Repo, base: &dyn Tree, change: &Change, half: Half) -> Result<Change, SplitError> {
+    let made = inside::half(base, change, half)?.map_err(|why| SplitError::Inseparable { path: change.path.clone(), why })?;
+    let oid = repo.write_blob(&made).map_err(GateError::from)?;
+    let (one, other) = match half {
+        Half::Production => (&change.new, &change.old),
+        Half::Tests => (&change.old, &change.new),
+    };
+    let mode = one.as_ref().or(other.as_ref()).map_or(Mode::File, |entry| entry.mode);
+    Ok(Change { new: Some(Entry { mode, oid }), ..change.clone() })
 }
 
 /// Records and policy ride with the tests, since a waiver must be in the commit it waives.

@@ -29,6 +29,14 @@ impl Repo {
         identity(&line).ok_or_else(|| RepoError::Git(format!("commit {commit} has a malformed author")))
     }
 
+    /// Writes a blob as it is: no filter, no attribute.
+    ///
+    /// # Errors
+    /// When git cannot write it.
+    pub fn write_blob(&self, bytes: &[u8]) -> Result<Oid, RepoError> {
+        one_id(&self.store.git()?.run(&["hash-object", "-w", "--no-filters", "--stdin"], Some(bytes))?.success()?)
+    }
+
     /// Writes the tree of a commit (`None` is the empty tree) with changes on top.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use crate::finding::PropId;
 use crate::settings::Settings;
 use crate::strength::card::Card;
-use crate::strength::languages::{Module, Unreadable};
+use crate::strength::languages::{Language, Module, Unreadable};
 use crate::strength::signature::Signature;
 use crate::strength::snapshot::link::Linker;
 use crate::strength::snapshot::resolve::Resolver;
@@ -98,9 +98,19 @@ pub fn defines(dotted: &str, from: &RepoPath, source: &dyn Source) -> Option<boo
     (!source.is_test(&path)).then_some(is_defined)
 }
 
-/// Whether the runner collects tests from a file of this name, so that it must be readable.
-pub fn is_collected(path: &RepoPath) -> bool {
-    collected::is_file(path)
+/// Whether a file of this path must be readable, whether or not it had cards before.
+pub fn must_read(path: &RepoPath) -> bool {
+    Language::of(path).is_some_and(|language| language.must_read(path))
+}
+
+/// The files that a changed one declared as its modules on the base and does not declare any more, as far as they are still there.
+pub fn unlinked(path: &RepoPath, base: &dyn Source, patch: &dyn Source) -> Vec<RepoPath> {
+    let links = |source: &dyn Source| source.module(path).ok().flatten().map(|module| module.links.clone()).unwrap_or_default();
+    let Some(language) = Language::of(path).filter(|language| language.is_beside_code()) else { return Vec::new() };
+    let (was, is) = (links(base), links(patch));
+    let gone = was.iter().filter(|(name, _)| !is.contains_key(*name));
+    let files = gone.flat_map(|(name, at)| language.linked(path, name, at.as_deref()));
+    files.filter(|file| patch.sha256(file).is_ok_and(|found| found.is_some())).collect()
 }
 
 #[cfg(test)]

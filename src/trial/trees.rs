@@ -3,6 +3,7 @@
 mod seal;
 mod write;
 
+use std::collections::HashMap;
 use std::fs::{self, File, TryLockError};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -10,10 +11,11 @@ use std::time::{Duration, SystemTime};
 
 use crate::digest;
 use crate::gate::folder;
+use crate::gate::inside::{self, Half, Look};
 use crate::partition::{Side, Sides};
 use crate::repo::{GitTree, Repo};
 use crate::settings::Settings;
-use crate::tree::{Change, Entry, Mode, Oid, Overlay, RepoPath, Tree};
+use crate::tree::{Change, Entry, Mode, Oid, Overlay, RepoPath, Tree, TreeError};
 use crate::trial::TrialError;
 
 /// Trees kept in the cache.
@@ -43,8 +45,34 @@ impl Part {
 
 /// A tree that need not exist as a git object: a commit's, with changes on top.
 pub struct Source<'r> {
-    base: GitTree<'r>,
+    base: Objects<'r>,
     changes: Vec<Change>,
+}
+
+/// A commit's tree, with files that were made and are in no object store.
+pub struct Objects<'r> {
+    git: GitTree<'r>,
+    made: HashMap<Oid, Vec<u8>>,
+}
+
+impl Tree for Objects<'_> {
+    fn entry(&self, path: &RepoPath) -> Result<Option<Entry>, TreeError> {
+        self.git.entry(path)
+    }
+
+    fn list(&self, under: &[u8]) -> Result<Vec<(RepoPath, Entry)>, TreeError> {
+        self.git.list(under)
+    }
+
+    fn blob(&self, oid: &Oid, cap: u64) -> Result<Vec<u8>, TreeError> {
+        self.made.get(oid).map_or_else(|| self.git.blob(oid, cap), |made| Ok(made.clone()))
+    }
+
+    fn pour(&self, oid: &Oid, cap: u64, into: &mut dyn FnMut(&[u8])) -> Result<(), TreeError> {
+        let Some(made) = self.made.get(oid) else { return self.git.pour(oid, cap, into) };
+        into(made);
+        Ok(())
+    }
 }
 
 impl<'r> Source<'r> {
@@ -53,26 +81,49 @@ impl<'r> Source<'r> {
     /// # Errors
     /// When the commit cannot be read.
     pub fn commit(repo: &'r Repo, commit: &Oid) -> Result<Self, TrialError> {
-        Ok(Source { base: repo.tree(Some(commit))?, changes: Vec::new() })
+        Ok(Source { base: Objects { git: repo.tree(Some(commit))?, made: HashMap::new() }, changes: Vec::new() })
     }
 
-    /// A candidate on its base, sides by the base's policy.
+    /// A candidate on its base, sides by the base's policy. Of a file that is on both sides only the production part is the
+    /// candidate's.
     ///
     /// # Errors
-    /// When a commit or the policy cannot be read.
+    /// When a commit or the policy cannot be read, or such a file cannot be taken apart.
     pub fn candidate(repo: &'r Repo, base: &Oid, patch: &Oid, part: Part) -> Result<Self, TrialError> {
         if part == Part::Full {
             return Source::commit(repo, patch);
         }
-        let tree = repo.tree(Some(base))?;
-        let sides = Sides::new(&policy(&tree)?);
-        let mut changes = repo.changes(Some(base), Some(patch))?;
-        changes.retain(|change| sides.side(&change.path) == Side::Production);
-        Ok(Source { base: tree, changes })
+        let mut source = Source::commit(repo, base)?;
+        let sides = Sides::new(&policy(&source.base)?);
+        let changes = repo.changes(Some(base), Some(patch))?;
+        let overlay = Overlay::new(&source.base.git, &changes);
+        let partition = Look { bases: &[&source.base.git], patch: &overlay, sides: &sides }.partition(&changes)?;
+        for change in changes.iter().filter(|change| sides.side(&change.path) == Side::Production) {
+            let has = |side: Side| partition.has(side, &change.path);
+            match (has(Side::Production), has(Side::Test)) {
+                (true, true) => {
+                    let entry = source.production_of(change)?;
+                    source.changes.push(Change { new: Some(entry), ..change.clone() });
+                }
+                (false, true) => {}
+                // Only its formatting changed, or all that changed is production.
+                _ => source.changes.push(change.clone()),
+            }
+        }
+        Ok(source)
+    }
+
+    fn production_of(&mut self, change: &Change) -> Result<Entry, TrialError> {
+        let made = inside::half(&self.base.git, change, Half::Production)?
+            .map_err(|why| TrialError::Unfit { path: change.path.clone(), says: why.to_string() })?;
+        let mode = change.new.as_ref().or(change.old.as_ref()).map_or(Mode::File, |entry| entry.mode);
+        let oid = Oid::from(digest::sha256(&made));
+        self.base.made.insert(oid.clone(), made);
+        Ok(Entry { mode, oid })
     }
 
     /// The tree.
-    pub fn tree(&self) -> Overlay<'_, GitTree<'r>> {
+    pub fn tree(&self) -> Overlay<'_, Objects<'r>> {
         Overlay::new(&self.base, &self.changes)
     }
 }

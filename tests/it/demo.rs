@@ -29,6 +29,18 @@ fn every_step_goes_as_told_and_nothing_is_left() {
 }
 
 #[test]
+fn the_rust_scene_goes_as_told_and_leaves_nothing() {
+    let sandbox = Sandbox::new(&[]);
+    let temporary = sandbox.beside("temporary");
+    fs::create_dir(&temporary).unwrap();
+    let output = demo(&sandbox, &temporary, &["--rust"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]), "{text}");
+    assert!(text.contains("src/lib.rs (test, lines 14)") && text.contains("every step went as told"), "{text}");
+    assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0);
+}
+
+#[test]
 fn the_project_stays_where_it_was_asked_for_and_nothing_is_overwritten() {
     let sandbox = Sandbox::new(&[]);
     let keep = sandbox.beside("kept");
@@ -48,7 +60,8 @@ fn the_readme_shows_what_the_demo_shows() {
     let sandbox = Sandbox::new(&[]);
     let temporary = sandbox.beside("temporary");
     fs::create_dir(&temporary).unwrap();
-    let output = String::from_utf8(demo(&sandbox, &temporary, &[]).stdout).unwrap();
+    let scenes = [&[][..], &["--rust"]].map(|scene| String::from_utf8(demo(&sandbox, &temporary, scene).stdout).unwrap());
+    let output = scenes.concat();
     let said: Vec<&str> = output.lines().map(|line| line.strip_prefix("  ").unwrap_or(line).trim_end()).collect();
     let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
     let (mut inside, mut commands) = (false, 0);
@@ -63,5 +76,5 @@ fn the_readme_shows_what_the_demo_shows() {
         }
         assert!(!inside || said.contains(&shown), "README shows a line that the demo does not say: {shown}");
     }
-    assert_eq!(commands, 4);
+    assert_eq!(commands, 5);
 }

@@ -27,6 +27,7 @@ mod pushes;
 mod repo;
 mod rules;
 mod sandbox;
+mod spans;
 mod split;
 mod strength;
 mod surroundings;

@@ -30,7 +30,7 @@ pub(crate) fn entry(sandbox: &Sandbox, test: &str, issued: Day, days: i64) -> Va
     sandbox.write(Evidence::kept(&sha256), text);
     let bound = Bound {
         test: id.clone(),
-        card_sha256: cards.get(&id).map_or_else(|| "none".to_owned(), frozen::card_sha256),
+        card_sha256: cards.get(&id).map_or_else(|| "none".to_owned(), |card| frozen::card_sha256(card)),
         evidence_sha256: sha256,
         reruns: vec![Seen::Fail, Seen::Pass, Seen::Pass],
         issued,

@@ -9,7 +9,9 @@ use crate::strength::delta::Loss;
 /// What holds where nothing is set.
 fn default(key: &str) -> Option<&'static str> {
     match key {
-        "max_examples" => Some("100"),
+        "max_examples" | "tests" => Some("100"),
+        "cases" => Some("256"),
+        "failure_persistence" => Some("a file"),
         "stateful_step_count" => Some("50"),
         "phases" => Some("all"),
         "derandomize" => Some("False"),
@@ -46,11 +48,13 @@ fn is_lower(key: &str, old: &str, new: &str) -> bool {
         return false;
     }
     match key {
-        "max_examples" | "stateful_step_count" => number(new).is_none_or(|new| new < number(old).unwrap_or_else(|| usual(key))),
+        "max_examples" | "stateful_step_count" | "cases" | "tests" => {
+            number(new).is_none_or(|new| new < number(old).unwrap_or_else(|| usual(key)))
+        }
         "phases" => !(phases(new).is_superset(&phases(old))),
         "suppress_health_check" => new == "all" || (old != "all" && !names(old).is_superset(&names(new))),
         "derandomize" => new != "False",
-        "database" => new == "None",
+        "database" | "failure_persistence" => new == "None",
         _ => true,
     }
 }

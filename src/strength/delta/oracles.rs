@@ -59,7 +59,10 @@ pub(super) fn compare(base: &Card, patch: &Card, told: Told, ledger: &mut Ledger
         names,
     };
     let is_large = lost.len().saturating_mul(gained.len() + after_all.len()) > MOST_WEIGHED;
-    for spoken in &lost {
+    // A step that must succeed is a check only where there is no other.
+    let is_step = |s: &Spoken| ["succeeds (", "fails ("].iter().any(|word| s.text.starts_with(word));
+    let only_steps = base.assertions.is_empty() && base.calls.is_empty();
+    for spoken in lost.iter().filter(|s| only_steps || !is_step(s)) {
         for oracle in Oracle::read(&spoken.text).into_iter().filter(|o| o.kind != Kind::Vacuous) {
             let less = match if is_large { None } else { there.best(&oracle) } {
                 Some((Weight::Held, _)) => continue,

@@ -28,6 +28,9 @@ pub struct Module {
     /// What its functions and classes must be given.
     #[serde(default)]
     pub signatures: BTreeMap<String, Signature>,
+    /// Modules in files of their own that this one declares: the dotted name, and the path where one is given.
+    #[serde(default)]
+    pub links: BTreeMap<String, Option<String>>,
     /// The module tells the runner to collect nothing from it.
     pub disabled: bool,
     /// What acts on each test of the module.
@@ -46,6 +49,9 @@ pub struct Function {
     pub line: u32,
     /// What it is to the runner.
     pub role: Role,
+    /// It stands in test code, whatever side its file is on.
+    #[serde(default)]
+    pub is_test_side: bool,
     /// Parameters without the instance.
     pub parameters: Vec<String>,
     /// The declared domain; names of other modules are still names.
@@ -64,6 +70,9 @@ pub struct Function {
     pub body_sha256: String,
     /// The function tells the runner not to collect it.
     pub disabled: bool,
+    /// Names that it calls and that test code defines, where production code may define them too.
+    #[serde(default)]
+    pub copies: BTreeSet<String>,
     /// Of a fixture: the name of what it calls for the object that it gives.
     #[serde(default)]
     pub gives: Option<String>,
@@ -79,6 +88,8 @@ pub enum Role {
     /// Defined by `def`.
     #[default]
     Plain,
+    /// A test, because it says so itself.
+    Test,
     /// A fixture; the name is the fixture's.
     Fixture,
     /// Bound to the result of a call: what it checks cannot be read.

@@ -1,30 +1,15 @@
-//! Owns what pytest collects by its default rules: which files, classes and functions.
+//! Owns what a runner collects: which classes and functions.
 
 use std::sync::Arc;
 
-use crate::strength::languages::Module;
 use crate::strength::languages::facts::{Class, Function, Role};
+use crate::strength::languages::{Language, Module};
 use crate::strength::snapshot::SnapshotError;
 use crate::strength::snapshot::resolve::Resolver;
 use crate::tree::RepoPath;
 
 /// How many bases are followed.
 const BASES: usize = 12;
-
-/// `test_*.py` and `*_test.py`.
-pub(super) fn is_file(path: &RepoPath) -> bool {
-    path.name().strip_suffix(b".py").is_some_and(|stem| stem.starts_with(b"test_") || stem.ends_with(b"_test"))
-}
-
-/// Whether a name is a test's.
-pub(super) fn is_test_name(name: &str) -> bool {
-    name.starts_with("test")
-}
-
-/// Whether a name is a property's.
-pub(super) fn is_property_name(name: &str) -> bool {
-    name.starts_with("prop_")
-}
 
 /// A class with the file that defines it.
 #[derive(Clone)]
@@ -85,10 +70,10 @@ fn is_case(base: &str) -> bool {
 }
 
 /// Whether a function could be a test by what it is.
-pub(super) fn is_runnable(function: &Function) -> bool {
+pub(super) fn is_runnable(function: &Function, language: Language) -> bool {
     match function.role {
-        Role::Plain => is_test_name(&function.name),
-        Role::Assigned => true,
+        Role::Plain => language.is_test_name(&function.name),
+        Role::Assigned | Role::Test => true,
         Role::Machine => function.name.to_ascii_lowercase().starts_with("test"),
         Role::Fixture | Role::Rules => false,
     }

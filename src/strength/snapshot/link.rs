@@ -8,9 +8,9 @@ use crate::digest;
 use crate::finding::PropId;
 use crate::strength::card::{Call, Card, Kind};
 use crate::strength::domain::{Argument, Domain, Origin, Table};
-use crate::strength::effort::{Effort, Mark};
+use crate::strength::effort::{Does, Effort, Mark};
 use crate::strength::languages::facts::{Function, HelperCall, LOADED, Meaning, Role};
-use crate::strength::languages::{Module, Unreadable};
+use crate::strength::languages::{Language, Module, Unreadable};
 use crate::strength::snapshot::acting::Mocked;
 use crate::strength::snapshot::collected::{self, Place};
 use crate::strength::snapshot::files::Loads;
@@ -24,6 +24,7 @@ const CELLS: usize = 1_000_000;
 /// Links the facts of one module.
 pub(super) struct Linker<'l> {
     pub(super) path: &'l RepoPath,
+    pub(super) language: Language,
     pub(super) module: &'l Arc<Module>,
     pub(super) resolver: &'l Resolver<'l>,
     /// Class index -> the class and its bases.
@@ -42,6 +43,8 @@ pub(super) struct Linker<'l> {
     /// Bodies of machines that are bound to a test's name.
     machines: BTreeSet<&'l str>,
     left: Cell<usize>,
+    /// What keeps every test of a file from running that no other file declares as its module.
+    unlinked: Option<Mark>,
 }
 
 /// What is known of a class with its bases and the classes around it.
@@ -57,6 +60,8 @@ impl<'l> Linker<'l> {
         let bound = module.functions.iter().filter(|f| f.role == Role::Machine);
         let mut linker = Linker {
             path,
+            language: Language::of(path).unwrap_or(Language::Python),
+            unlinked: None,
             module,
             resolver,
             lines: Vec::new(),
@@ -74,6 +79,7 @@ impl<'l> Linker<'l> {
             let facts = linker.class_facts(at)?;
             linker.classes.push(facts);
         }
+        linker.unlinked = linker.unlinked()?;
         if linker.is_collected() {
             (linker.acting, linker.gives) = linker.acting()?;
         }
@@ -128,14 +134,27 @@ impl<'l> Linker<'l> {
         for (at, line) in self.lines.iter().enumerate().filter(|(_, line)| line.len() > 1) {
             cards.extend(self.inherited(at, line)?);
         }
-        if !self.is_collected() && self.resolver.source.is_test(self.path) {
+        if self.language.names_are_carded(self.path) && self.resolver.source.is_test(self.path) {
             cards.extend(self.names()?);
         }
         Ok(cards)
     }
 
     fn is_collected(&self) -> bool {
-        collected::is_file(self.path)
+        self.language.collects(self.path)
+    }
+
+    /// A module in a file of its own runs where a file declares it; where none of those is there that could, who declares it is not known.
+    fn unlinked(&self) -> Result<Option<Mark>, SnapshotError> {
+        let mut parent = None;
+        for (path, name) in self.language.parents(self.path) {
+            let Some(module) = self.resolver.module(&path)?.filter(|_| path != *self.path) else { continue };
+            if module.links.contains_key(&name) || module.links.values().flatten().any(|at| at.as_bytes().ends_with(self.path.name())) {
+                return Ok(None);
+            }
+            parent.get_or_insert(path);
+        }
+        Ok(parent.map(|path| Mark { does: Does::Skip, when: Some(format!("{path} does not declare its module")), row: None }))
     }
 
     fn id(&self, name: &str) -> PropId {
@@ -169,26 +188,26 @@ impl<'l> Linker<'l> {
     fn kind(&self, function: &Function) -> Option<Kind> {
         let source = self.resolver.source;
         let properties = source.is_property_path(self.path);
-        let carded = properties || source.is_test(self.path);
+        let carded = properties || source.is_test(self.path) || function.is_test_side;
         let around = self.class_of(function.class);
         let declared = function.domain.is_declared() || around.is_some_and(|c| c.domain.is_declared());
         let run = self.is_collected() && !self.module.disabled && !function.disabled && around.is_none_or(|c| c.collected);
-        if run && collected::is_runnable(function) {
+        if run && collected::is_runnable(function, self.language) {
             return Some(if properties || declared { Kind::Property } else { Kind::Test });
         }
         if !carded {
             return None;
         }
         let plain = matches!(function.role, Role::Plain | Role::Assigned);
-        if plain && !function.disabled && (collected::is_property_name(&function.name) || (run && function.domain.is_declared())) {
+        if plain && !function.disabled && (self.language.is_property_name(&function.name) || (run && function.domain.is_declared())) {
             return Some(Kind::Property);
         }
         let checks = !function.assertions.is_empty() || function.checks > 0;
         let leaned_on = match function.role {
             Role::Fixture => !self.is_collected() || checks,
             Role::Rules => !self.machines.contains(function.body_sha256.as_str()),
-            Role::Plain => (checks || function.domain.is_declared()) && !collected::is_test_name(&function.name),
-            Role::Assigned | Role::Machine => false,
+            Role::Plain => (checks || function.domain.is_declared()) && !self.language.is_test_name(&function.name),
+            Role::Assigned | Role::Machine | Role::Test => false,
         };
         leaned_on.then_some(Kind::Support)
     }
@@ -210,6 +229,7 @@ impl<'l> Linker<'l> {
         let domain = self.domain(function, home, class)?;
         let mut effort = self.effort(kind, function, class, home)?;
         effort.marks = self.resolver.marks(std::mem::take(&mut effort.marks), home)?;
+        effort.marks.extend(self.unlinked.clone().filter(|_| kind != Kind::Support));
         let mut calls = Vec::new();
         for call in &function.calls {
             let Some((helper, marks)) = self.helper(call, function, home)? else { continue };
@@ -235,7 +255,7 @@ impl<'l> Linker<'l> {
     fn domain(&self, function: &Function, home: &RepoPath, class: Option<usize>) -> Result<Domain, SnapshotError> {
         let mut domain = Domain::default();
         self.join(&mut domain, &function.domain)?;
-        if let Some(class) = self.class_of(class).filter(|_| function.role != Role::Fixture && collected::is_test_name(&function.name)) {
+        if let Some(class) = self.class_of(class).filter(|_| function.role != Role::Fixture && self.language.is_test_name(&function.name)) {
             self.join(&mut domain, &class.domain)?;
         }
         let given =
@@ -266,7 +286,7 @@ impl<'l> Linker<'l> {
         let mut seen: BTreeSet<&str> = own.functions().map(|f| f.name.as_str()).collect();
         let mut cards = Vec::new();
         for base in &line[1..] {
-            for function in base.functions().filter(|f| f.role == Role::Plain && !f.disabled && collected::is_test_name(&f.name)) {
+            for function in base.functions().filter(|f| f.role == Role::Plain && !f.disabled && self.language.is_test_name(&f.name)) {
                 self.spend(1)?;
                 if !seen.insert(&function.name) {
                     continue;
@@ -288,16 +308,12 @@ impl<'l> Linker<'l> {
             fixtures.flat_map(|f| f.domain.tables.iter().map(|t| Ok((f.name.clone(), self.resolver.table(t, path)?)))).collect()
         };
         let mut found: BTreeMap<String, Table> = tables(self.module, self.path)?.into_iter().collect();
-        let mut folder = Some(self.path.parent().to_vec());
-        while let Some(at) = folder {
-            let slash: &[u8] = if at.is_empty() { b"" } else { b"/" };
-            let path = RepoPath::new([&at, slash, b"conftest.py"].concat());
+        for path in self.language.shared(self.path) {
             if let Some(module) = self.resolver.module(&path)? {
                 for (name, table) in tables(&module, &path)? {
                     found.entry(name).or_insert(table);
                 }
             }
-            folder = (!at.is_empty()).then(|| RepoPath::new(at).parent().to_vec());
         }
         Ok(found)
     }
@@ -312,13 +328,18 @@ impl<'l> Linker<'l> {
         } else {
             (home.clone(), self.module.clone(), call.callee.clone(), None)
         };
-        let Some(helper) = self.resolver.function(&path, &module, class, &name) else {
-            return Ok(None);
-        };
+        let mut class = class;
+        let mut found = self.resolver.function(&path, &module, class, &name);
+        // A name that the class, or the module inside the file, does not give is one of what is around it.
+        while let (None, Some(at), true) = (found, class, self.language.is_beside_code()) {
+            class = module.classes.get(at).and_then(|around| around.outer);
+            found = self.resolver.function(&path, &module, class, &name);
+        }
+        let Some(helper) = found else { return Ok(None) };
         let id = if class.is_some() { self.id(&self.outer(class, &name)) } else { PropId(format!("{path}::{name}")) };
         let mut arguments: BTreeMap<String, String> = helper.parameters.iter().cloned().zip(call.positional.iter().cloned()).collect();
         arguments.extend(call.keywords.clone());
-        let acts = self.resolver.source.is_test(&path);
+        let acts = self.resolver.source.is_test(&path) || helper.is_test_side;
         let marks = helper.effort.marks.iter().filter(|mark| acts && mark.row.is_none()).cloned().collect();
         Ok(Some((Call { callee: id, arguments, setup: call.setup.clone() }, marks)))
     }
@@ -346,7 +367,7 @@ impl<'l> Linker<'l> {
             }
             cards.push(self.support(name, told.line, domain, effort));
         }
-        if self.path.name() == b"conftest.py" {
+        if self.language.shared(self.path).contains(self.path) {
             let effort = Effort { everywhere: true, ..self.module.effort.clone() };
             let patches = self.replaced(&effort, self.path)?;
             // No function has such a name.

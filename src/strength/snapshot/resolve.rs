@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::strength::domain::{Strategy, Table};
-use crate::strength::languages::Module;
 use crate::strength::languages::facts::{Cases, Function, Meaning, Name, Role};
+use crate::strength::languages::{Language, Module};
 use crate::strength::snapshot::{SnapshotError, Source};
 use crate::tree::RepoPath;
 
@@ -67,11 +67,11 @@ impl<'s> Resolver<'s> {
     /// The module that a dotted name leads to, and the name's last part in it.
     pub(super) fn home(&self, dotted: &str, from: &RepoPath) -> Result<Option<(RepoPath, Arc<Module>, String)>, SnapshotError> {
         let Some((module, name)) = dotted.rsplit_once('.') else { return Ok(None) };
-        let outside = ["hypothesis", "pytest", "unittest"].iter().any(|house| module == *house || module.starts_with(&format!("{house}.")));
-        if outside || name.is_empty() || dotted.len() > 500 {
+        let Some(language) = Language::of(from).filter(|language| !language.is_outside(module)) else { return Ok(None) };
+        if name.is_empty() || dotted.len() > 500 {
             return Ok(None);
         }
-        for path in candidates(module, from) {
+        for path in language.homes(module, from) {
             if let Some(found) = self.module(&path)? {
                 return Ok(Some((path, found, name.to_owned())));
             }
@@ -182,31 +182,4 @@ impl<'s> Resolver<'s> {
 
 fn is_dotted(text: &str) -> bool {
     text.contains('.') && text.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '.')
-}
-
-/// Where a module of that name would lie: for a relative one beside the file; else from each folder around it, and under `src`.
-fn candidates(module: &str, from: &RepoPath) -> Vec<RepoPath> {
-    let dots = module.len() - module.trim_start_matches('.').len();
-    let tail = module[dots..].replace('.', "/");
-    let mut folders: Vec<Vec<u8>> = Vec::new();
-    let mut folder = from.parent().to_vec();
-    if dots > 0 {
-        for _ in 1..dots {
-            folder = RepoPath::new(folder).parent().to_vec();
-        }
-        folders.push(folder);
-    } else {
-        while !folder.is_empty() {
-            folders.push(folder.clone());
-            folder = RepoPath::new(folder).parent().to_vec();
-        }
-        folders.push(Vec::new());
-        folders.push(b"src".to_vec());
-    }
-    let ends: &[&str] = if tail.is_empty() { &["__init__.py"] } else { &[".py", "/__init__.py"] };
-    let path = |folder: &Vec<u8>, end: &str| {
-        let slash: &[u8] = if folder.is_empty() { b"" } else { b"/" };
-        RepoPath::new([folder.as_slice(), slash, tail.as_bytes(), end.as_bytes()].concat())
-    };
-    folders.iter().flat_map(|folder| ends.iter().map(move |end| path(folder, end))).collect()
 }

@@ -11,6 +11,7 @@ mod depth;
 mod effort;
 mod examples;
 mod exports;
+mod homes;
 pub(super) mod hooks;
 mod leaning;
 mod literal;
@@ -24,7 +25,7 @@ mod paths;
 mod rebinds;
 mod reducers;
 mod replaced;
-pub(super) mod sensing;
+mod sensing;
 mod signatures;
 mod oracles;
 mod reach;
@@ -37,12 +38,13 @@ use ruff_python_ast::{Mod, Stmt};
 use ruff_python_parser::{Mode, ParseOptions, Parsed, parse_unchecked};
 use ruff_text_size::TextSize;
 
-use crate::strength::languages::Unreadable;
 use crate::strength::languages::facts::Module;
 use crate::strength::languages::python::depth::TooDeep;
 use crate::strength::languages::python::names::Names;
 use crate::strength::languages::python::text::File;
+use crate::strength::languages::{Adapter, Sense, Unreadable};
 use crate::strength::mutants::Places;
+use crate::tree::RepoPath;
 
 /// Trees of at most this depth are read on the stack that is there.
 const SHALLOW: usize = 150;
@@ -53,26 +55,85 @@ const LEAST: usize = 8 << 20;
 /// A file of at most so many bytes cannot make the parser nest so deep that its memory matters.
 const SMALL: usize = 8 << 10;
 
+/// Python, as the rest asks it: what pytest collects by its default rules.
+pub(super) struct Python;
+
+impl Adapter for Python {
+    fn owns(&self, path: &RepoPath) -> bool {
+        let name = path.name();
+        name.ends_with(b".py") || name.ends_with(b".pyi")
+    }
+
+    fn module(&self, bytes: &[u8]) -> Result<Module, Unreadable> {
+        module(bytes)
+    }
+
+    fn hooks(&self, bytes: &[u8]) -> Result<hooks::Hooks, Unreadable> {
+        hooks(bytes)
+    }
+
+    fn senses(&self, bytes: &[u8]) -> Result<Vec<Sense>, Unreadable> {
+        senses(bytes)
+    }
+
+    fn mutants(&self, bytes: &[u8]) -> Result<Places, Unreadable> {
+        mutants(bytes)
+    }
+
+    /// `test_*.py` and `*_test.py`.
+    fn collects(&self, path: &RepoPath) -> bool {
+        path.name().strip_suffix(b".py").is_some_and(|stem| stem.starts_with(b"test_") || stem.ends_with(b"_test"))
+    }
+
+    fn is_test_name(&self, name: &str) -> bool {
+        name.starts_with("test")
+    }
+
+    fn is_property_name(&self, name: &str) -> bool {
+        name.starts_with("prop_")
+    }
+
+    fn shared(&self, path: &RepoPath) -> Vec<RepoPath> {
+        homes::conftests(path)
+    }
+
+    fn homes(&self, module: &str, from: &RepoPath) -> Vec<RepoPath> {
+        homes::candidates(module, from)
+    }
+
+    fn is_outside(&self, module: &str) -> bool {
+        ["hypothesis", "pytest", "unittest"].iter().any(|house| module == *house || module.starts_with(&format!("{house}.")))
+    }
+
+    fn sensing_words(&self) -> &'static [&'static str] {
+        &sensing::WORDS
+    }
+
+    fn names_are_carded(&self, path: &RepoPath) -> bool {
+        !self.collects(path)
+    }
+}
+
 /// Reads one file.
 ///
 /// # Errors
 /// [`Unreadable`] when the bytes cannot be decoded or parsed.
-pub(super) fn module(bytes: &[u8]) -> Result<Module, Unreadable> {
+fn module(bytes: &[u8]) -> Result<Module, Unreadable> {
     parsed(bytes, |file, body| collect::module(body, &Names::read(file, body)))
 }
 
 /// What one file tells pytest besides its tests.
-pub(super) fn hooks(bytes: &[u8]) -> Result<hooks::Hooks, Unreadable> {
+fn hooks(bytes: &[u8]) -> Result<hooks::Hooks, Unreadable> {
     parsed(bytes, hooks::read)
 }
 
 /// How one file tells whether a test runs.
-pub(super) fn senses(bytes: &[u8]) -> Result<Vec<sensing::Sense>, Unreadable> {
+fn senses(bytes: &[u8]) -> Result<Vec<Sense>, Unreadable> {
     parsed(bytes, sensing::read)
 }
 
 /// Where faults fit in one file.
-pub(super) fn mutants(bytes: &[u8]) -> Result<Places, Unreadable> {
+fn mutants(bytes: &[u8]) -> Result<Places, Unreadable> {
     let source = decode::text(bytes)?;
     if source.as_bytes() != bytes {
         // Offsets of the text would not be offsets of the file.

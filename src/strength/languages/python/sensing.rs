@@ -7,17 +7,28 @@ use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
 use ruff_python_ast::{CmpOp, ExceptHandler, Expr, ExprCall, Operator, Stmt, StmtFunctionDef, StmtTry};
 use ruff_text_size::{Ranged as _, TextSize};
 
+use crate::strength::languages::Sense;
 use crate::strength::languages::python::text::File;
 
-/// One such construct.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sense {
-    /// 1-based line.
-    pub line: u32,
-    /// What it does, without its place: equal for equal constructs.
-    pub says: String,
-}
-
+/// A file of these words is worth reading.
+pub(super) const WORDS: [&str; 16] = [
+    "PYTEST_",
+    "pytest",
+    "unittest",
+    "_getframe",
+    "inspect",
+    "traceback",
+    "__eq__",
+    "TEST",
+    "_called_from_test",
+    "hypothesis",
+    "environ",
+    "getenv",
+    "modules",
+    "argv",
+    "test/",
+    "tests/",
+];
 /// Modules that are loaded where tests run.
 const RUNNERS: [&str; 8] = ["pytest", "_pytest", "unittest", "unittest.mock", "nose", "hypothesis", "doctest", "xdist"];
 /// Variables that projects set where tests run.
