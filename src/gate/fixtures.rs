@@ -6,8 +6,9 @@ use serde_json::json;
 
 use crate::finding::{Finding, Rule};
 use crate::gate::GateError;
-use crate::gate::cards::{Carded, View};
+use crate::gate::cards::{Carded, SOURCE_CAP, View};
 use crate::partition::Side;
+use crate::strength::languages;
 use crate::strength::snapshot::Source;
 use crate::tree::{Change, Entry, Mode, RepoPath, TreeError, follow, is_under};
 
@@ -34,7 +35,10 @@ impl Search<'_> {
         let mut findings = Vec::new();
         for change in self.own.iter().filter(|change| self.base.is_fixture(&change.path)) {
             if change.old.is_some() && !is_mode_only(change) && !self.is_followed(change) {
-                findings.push(self.direct(change)?);
+                match self.seeds(change)? {
+                    Some(gone) => findings.extend(self.forgotten(change, &gone)?),
+                    None => findings.push(self.direct(change)?),
+                }
             }
         }
         for (link, through) in self.moved_links(links)? {
@@ -50,6 +54,38 @@ impl Search<'_> {
             }
         }
         Ok(findings)
+    }
+
+    /// Of a file in which a runner keeps inputs to try again, those that are gone; `None` of any other file.
+    fn seeds(&self, change: &Change) -> Result<Option<Vec<String>>, GateError> {
+        if languages::seeds(&change.path, &[]).is_none() {
+            return Ok(None);
+        }
+        let bytes = |view: &View<'_>, entry: &Option<Entry>| match entry {
+            Some(entry) if matches!(entry.mode, Mode::File | Mode::Executable) => view.tree.blob(&entry.oid, SOURCE_CAP).map(Some),
+            Some(_) => Ok(None),
+            None => Ok(Some(Vec::new())),
+        };
+        let (Some(was), Some(is)) = (
+            bytes(self.base, &change.old).map_err(|e| e.of(&change.path))?,
+            bytes(self.patch, &change.new).map_err(|e| e.of(&change.path))?,
+        ) else {
+            return Ok(None);
+        };
+        let (was, is) = (languages::seeds(&change.path, &was), languages::seeds(&change.path, &is));
+        let gone = was.zip(is).map(|(was, is)| was.difference(&is).map(|seed| String::from_utf8_lossy(seed).into_owned()).collect());
+        Ok(gone)
+    }
+
+    fn forgotten(&self, change: &Change, gone: &[String]) -> Result<Option<Finding>, GateError> {
+        if gone.is_empty() {
+            return Ok(None);
+        }
+        let mut finding = self.direct(change)?;
+        finding.rule = Rule::ExampleRemoved;
+        let shown = gone.iter().take(8).map(|seed| format!("an input that failed once is not tried again: {seed}"));
+        finding.says.splice(0..1, shown);
+        Ok(Some(finding))
     }
 
     /// A fixture that moved with its bytes, and whose readers in this change moved with it.

@@ -108,7 +108,7 @@ impl Search<'_> {
         let mut files = Vec::new();
         for change in changes {
             let is = source(self.patch, change.new.as_ref(), &change.path)?;
-            if production::may_sense(&is) || change.new.is_none() {
+            if production::may_sense(&change.path, &is) || change.new.is_none() {
                 files.push(Changed { path: &change.path, was: Vec::new(), is });
             }
         }

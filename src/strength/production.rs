@@ -7,25 +7,6 @@ use memchr::memmem;
 use crate::strength::languages::{Language, Sense};
 use crate::tree::RepoPath;
 
-/// A file of these words is worth reading.
-const NEEDLES: [&str; 16] = [
-    "PYTEST_",
-    "pytest",
-    "unittest",
-    "_getframe",
-    "inspect",
-    "traceback",
-    "__eq__",
-    "TEST",
-    "_called_from_test",
-    "hypothesis",
-    "environ",
-    "getenv",
-    "modules",
-    "argv",
-    "test/",
-    "tests/",
-];
 /// Words that alone tell it in a file that cannot be read.
 const TELLING: [&str; 2] = ["PYTEST_CURRENT_TEST", "_called_from_test"];
 
@@ -56,8 +37,8 @@ pub fn is_read(path: &RepoPath) -> bool {
 }
 
 /// Whether bytes can hold such a construct at all.
-pub fn may_sense(bytes: &[u8]) -> bool {
-    NEEDLES.iter().any(|needle| holds(bytes, needle))
+pub fn may_sense(path: &RepoPath, bytes: &[u8]) -> bool {
+    Language::of(path).is_some_and(|language| language.sensing_words().iter().any(|word| holds(bytes, word)))
 }
 
 fn holds(bytes: &[u8], needle: &str) -> bool {
@@ -67,7 +48,7 @@ fn holds(bytes: &[u8], needle: &str) -> bool {
 /// The constructs that the candidate's files have more often than the base's; one that moved from file to file is no addition.
 pub fn added(files: &[Changed<'_>]) -> Vec<Added> {
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
-    for file in files.iter().filter(|file| may_sense(&file.was)) {
+    for file in files.iter().filter(|file| may_sense(file.path, &file.was)) {
         for sense in senses(file.path, &file.was) {
             *known.entry(sense.says).or_default() += 1;
         }

@@ -1,4 +1,4 @@
-//! Owns Cargo's and nextest's configuration: targets that are not tested, failures that are repeated, tests that are filtered.
+//! Owns Cargo's, nextest's and cargo-mutants' configuration: targets that are not tested, failures that are repeated, tests that are filtered.
 
 use toml::{Table, Value};
 
@@ -8,7 +8,17 @@ use crate::tree::RepoPath;
 
 /// Whether a path is one of them.
 pub(super) fn is_config(path: &RepoPath) -> bool {
-    path.name() == b"Cargo.toml" || path.as_bytes().ends_with(b".config/nextest.toml")
+    path.name() == b"Cargo.toml"
+        || is_settings(path)
+        || [&b".config/nextest.toml"[..], MUTANTS].iter().any(|end| path.as_bytes().ends_with(end))
+}
+
+/// The configuration of cargo-mutants.
+const MUTANTS: &[u8] = b".cargo/mutants.toml";
+
+/// Whether a path is Cargo's own configuration.
+fn is_settings(path: &RepoPath) -> bool {
+    [&b".cargo/config.toml"[..], b".cargo/config"].iter().any(|end| path.as_bytes().ends_with(end))
 }
 
 /// Compares a file before and after.
@@ -16,6 +26,8 @@ pub(super) fn losses(path: &RepoPath, was: &str, is: &str) -> Vec<Loss> {
     let Ok(before) = table(was) else { return Vec::new() };
     match table(is) {
         Ok(after) if path.name() == b"Cargo.toml" => manifest(path, &before, &after, is),
+        Ok(after) if is_settings(path) => settings(path, &before, &after, is),
+        Ok(after) if path.as_bytes().ends_with(MUTANTS) => mutants(path, &before, &after, is),
         Ok(after) => nextest(path, &before, &after, is),
         Err((line, says)) => vec![Loss::unreadable(path, line, &says)],
     }
@@ -29,7 +41,13 @@ fn manifest(path: &RepoPath, was: &Table, is: &Table, text: &str) -> Vec<Loss> {
             losses.push(Loss::at(path, Some(line_of(text, key)), format!("{part}: {key} = false")));
         }
     }
-    for kind in ["test", "bin"] {
+    losses.extend(profile(path, was, is, text));
+    let before = without_harness(was);
+    let fresh = without_harness(is).into_iter().filter(|name| !before.contains(name));
+    losses.extend(fresh.map(|name| Loss::at(path, Some(line_of(text, "harness")), format!("[[test]] {name}: harness = false"))));
+    // Targets of a fuzzer run under the fuzzer.
+    let fuzzed = is.get("dependencies").is_some_and(|all| all.get("libfuzzer-sys").is_some());
+    for kind in if fuzzed { &["test"][..] } else { &["test", "bin"][..] } {
         let (before, after) = (untested(was, kind), untested(is, kind));
         losses.extend(
             after
@@ -41,9 +59,80 @@ fn manifest(path: &RepoPath, was: &Table, is: &Table, text: &str) -> Vec<Loss> {
     losses
 }
 
+/// Checks of the language that tests are built without.
+fn profile(path: &RepoPath, was: &Table, is: &Table, text: &str) -> Vec<Loss> {
+    let off = |table: &Table, name: &str, key: &str| {
+        let profile = table.get("profile").and_then(|all| all.get(name));
+        profile.and_then(|profile| profile.get(key)).and_then(Value::as_bool) == Some(false)
+    };
+    let mut losses = Vec::new();
+    for name in ["test", "dev"] {
+        for key in ["debug-assertions", "overflow-checks"] {
+            if off(is, name, key) && !off(was, name, key) {
+                losses.push(Loss::at(
+                    path,
+                    Some(line_of(text, key)),
+                    format!("profile.{name}: {key} = false: tests run without these checks"),
+                ));
+            }
+        }
+    }
+    losses
+}
+
+/// Variables by which properties are tried less, set for every run.
+fn settings(path: &RepoPath, was: &Table, is: &Table, text: &str) -> Vec<Loss> {
+    let told = |table: &Table, key: &str| {
+        let value = table.get("env").and_then(|env| env.get(key))?;
+        let value = value.get("value").unwrap_or(value);
+        Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+    };
+    let mut losses = Vec::new();
+    for (key, usual) in [("PROPTEST_CASES", 256_u64), ("QUICKCHECK_TESTS", 100)] {
+        let number = |value: Option<String>| value.map_or(Some(usual), |value| value.parse().ok());
+        let (before, after) = (number(told(was, key)), number(told(is, key)));
+        if after < before {
+            let says = format!("env: {key} = {}: properties are tried less often", told(is, key).unwrap_or_default());
+            losses.push(Loss::at(path, Some(line_of(text, key)), says));
+        }
+    }
+    for key in ["PROPTEST_DISABLE_FAILURE_PERSISTENCE", "INSTA_UPDATE", "INSTA_FORCE_PASS"] {
+        let after = told(is, key);
+        let passes = after.as_deref().is_some_and(|value| !matches!(value, "no" | "0" | "auto" | "new"));
+        if passes && after != told(was, key) {
+            losses.push(Loss::at(path, Some(line_of(text, key)), format!("env: {key} = {}", after.unwrap_or_default())));
+        }
+    }
+    losses
+}
+
+/// What cargo-mutants leaves out.
+fn mutants(path: &RepoPath, was: &Table, is: &Table, text: &str) -> Vec<Loss> {
+    let listed = |table: &Table, key: &str| -> Vec<String> {
+        let all = table.get(key).and_then(Value::as_array).into_iter().flatten();
+        all.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned)).collect()
+    };
+    let mut losses = Vec::new();
+    for key in ["exclude_globs", "exclude_re", "skip_calls"] {
+        let before = listed(was, key);
+        if let Some(more) = listed(is, key).into_iter().find(|entry| !before.contains(entry)) {
+            losses.push(Loss::at(path, Some(line_of(text, key)), format!("{key}: {more:?} is not mutated")));
+        }
+    }
+    losses
+}
+
 fn untested(table: &Table, kind: &str) -> Vec<String> {
     let targets = table.get(kind).and_then(Value::as_array).into_iter().flatten();
-    let off = targets.filter(|target| target.get("test").and_then(Value::as_bool) == Some(false));
+    let is_off = |target: &Value, key: &str| target.get(key).and_then(Value::as_bool) == Some(false);
+    let off = targets.filter(|target| is_off(target, "test"));
+    off.filter_map(|target| target.get("name").and_then(Value::as_str).map(str::to_owned)).collect()
+}
+
+/// Targets of tests that bring a `main` of their own: Cargo runs that, and no test function.
+fn without_harness(table: &Table) -> Vec<String> {
+    let targets = table.get("test").and_then(Value::as_array).into_iter().flatten();
+    let off = targets.filter(|target| target.get("harness").and_then(Value::as_bool) == Some(false));
     off.filter_map(|target| target.get("name").and_then(Value::as_str).map(str::to_owned)).collect()
 }
 

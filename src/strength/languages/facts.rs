@@ -70,6 +70,9 @@ pub struct Function {
     pub body_sha256: String,
     /// The function tells the runner not to collect it.
     pub disabled: bool,
+    /// Names that it calls and that test code defines, where production code may define them too.
+    #[serde(default)]
+    pub copies: BTreeSet<String>,
     /// Of a fixture: the name of what it calls for the object that it gives.
     #[serde(default)]
     pub gives: Option<String>,

@@ -5,6 +5,8 @@ pub mod facts;
 mod python;
 mod rust;
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::strength::languages::beside::{Inseparable, Spans};
@@ -114,6 +116,21 @@ trait Adapter: Sync {
         Vec::new()
     }
 
+    /// Inputs in a file that the language's runner keeps to try them again; `None` where the path is no such file.
+    fn seeds<'b>(&self, _: &RepoPath, _: &'b [u8]) -> Option<BTreeSet<&'b [u8]>> {
+        None
+    }
+
+    /// Roots of the production code that a file of tests beside it tests.
+    fn subjects(&self, _: &RepoPath) -> Vec<RepoPath> {
+        Vec::new()
+    }
+
+    /// Words of which bytes hold one where they tell whether a test runs.
+    fn sensing_words(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Whether names that other files may use have cards of their own where a test file defines them.
     fn names_are_carded(&self, path: &RepoPath) -> bool;
 }
@@ -145,6 +162,11 @@ adapters! {
     Python => python::Python,
     /// Rust.
     Rust => rust::Rust,
+}
+
+/// Inputs in a file that a runner keeps to try them again; `None` where the path is no such file.
+pub fn seeds<'b>(path: &RepoPath, bytes: &'b [u8]) -> Option<BTreeSet<&'b [u8]>> {
+    Language::ALL.iter().find_map(|language| language.adapter().seeds(path, bytes))
 }
 
 impl Language {
@@ -249,6 +271,16 @@ impl Language {
     /// The files in which a module lies that a file declares.
     pub(super) fn linked(self, from: &RepoPath, name: &str, at: Option<&str>) -> Vec<RepoPath> {
         self.adapter().linked(from, name, at)
+    }
+
+    /// Roots of the production code that a file of tests beside it tests.
+    pub(super) fn subjects(self, path: &RepoPath) -> Vec<RepoPath> {
+        self.adapter().subjects(path)
+    }
+
+    /// Words of which bytes hold one where they tell whether a test runs.
+    pub(super) fn sensing_words(self) -> &'static [&'static str] {
+        self.adapter().sensing_words()
     }
 
     /// Whether names that other files may use have cards of their own where a test file defines them.

@@ -16,6 +16,8 @@ use crate::tree::RepoPath;
 
 /// How many settings objects or names may lead to one another.
 const CHAIN: usize = 8;
+/// Files of a crate that are looked at for a function of one name.
+const SUBJECTS: usize = 64;
 
 /// What was found of the targets of mocks: many tests replace the same objects.
 #[derive(Default)]
@@ -48,6 +50,7 @@ impl Linker<'_> {
         let mut effort = Effort { budget: self.budget(&function.effort.budget, home)?, ..function.effort.clone() };
         effort.patches = self.replaced(&function.effort, home)?;
         effort.patches.extend(self.replaced_in(function)?);
+        effort.patches.extend(self.copied(function)?);
         self.led(&std::mem::take(&mut effort.leads), home, &mut effort)?;
         if kind == Kind::Support {
             return Ok(effort);
@@ -68,6 +71,29 @@ impl Linker<'_> {
             effort.patches.extend(fixture.patches.iter().cloned());
         }
         Ok(effort)
+    }
+
+    /// Functions of production code in whose place the test calls a copy: of its own file, or of the crate that it tests.
+    fn copied(&self, function: &Function) -> Result<BTreeSet<String>, SnapshotError> {
+        let mut copied = BTreeSet::new();
+        if function.copies.is_empty() || !function.is_test_side {
+            return Ok(copied);
+        }
+        if !self.resolver.source.is_test(self.path) {
+            return Ok(function.copies.iter().map(|name| format!("{}::{name}", self.path)).collect());
+        }
+        for path in self.language.subjects(self.path) {
+            let Some(module) = self.resolver.module(&path)? else { continue };
+            let linked = module.links.iter().flat_map(|(name, at)| self.language.linked(&path, name, at.as_deref()));
+            let mut files = vec![path.clone()];
+            files.extend(linked.take(SUBJECTS));
+            for file in files {
+                let Some(module) = self.resolver.module(&file)? else { continue };
+                let both = function.copies.iter().filter(|name| module.signatures.contains_key(*name));
+                copied.extend(both.map(|name| format!("{file}::{name}")));
+            }
+        }
+        Ok(copied)
     }
 
     /// Adds what names bring: fixtures by their own name, decorators and marks of other modules by a dotted one.

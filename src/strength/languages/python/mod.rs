@@ -99,6 +99,10 @@ impl Adapter for Python {
         ["hypothesis", "pytest", "unittest"].iter().any(|house| module == *house || module.starts_with(&format!("{house}.")))
     }
 
+    fn sensing_words(&self) -> &'static [&'static str] {
+        &sensing::WORDS
+    }
+
     fn names_are_carded(&self, path: &RepoPath) -> bool {
         !self.collects(path)
     }

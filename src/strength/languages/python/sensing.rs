@@ -10,6 +10,25 @@ use ruff_text_size::{Ranged as _, TextSize};
 use crate::strength::languages::Sense;
 use crate::strength::languages::python::text::File;
 
+/// A file of these words is worth reading.
+pub(super) const WORDS: [&str; 16] = [
+    "PYTEST_",
+    "pytest",
+    "unittest",
+    "_getframe",
+    "inspect",
+    "traceback",
+    "__eq__",
+    "TEST",
+    "_called_from_test",
+    "hypothesis",
+    "environ",
+    "getenv",
+    "modules",
+    "argv",
+    "test/",
+    "tests/",
+];
 /// Modules that are loaded where tests run.
 const RUNNERS: [&str; 8] = ["pytest", "_pytest", "unittest", "unittest.mock", "nose", "hypothesis", "doctest", "xdist"];
 /// Variables that projects set where tests run.

@@ -54,6 +54,8 @@ pub(super) struct Told {
     pub(super) literals: BTreeSet<String>,
     /// Names of functions that are called.
     pub(super) called: BTreeSet<String>,
+    /// Names of functions that the body defines itself.
+    pub(super) own: BTreeSet<String>,
 }
 
 /// Words of a body, each as often as it stands there, inside macros too.
@@ -224,9 +226,20 @@ impl Teller<'_, '_> {
         let before = self.seen;
         self.stepped(expr);
         self.visit_expr(expr);
-        if before == self.seen && !matches!(expr, Expr::Macro(_) | Expr::Return(_)) {
+        if before == self.seen && !matches!(expr, Expr::Macro(_) | Expr::Return(_)) && !self.is_helper(expr) {
             self.line(&self.text(expr));
         }
+    }
+
+    /// Whether a statement is a call of a function that checks: no set-up of what follows it.
+    fn is_helper(&self, expr: &Expr) -> bool {
+        let Expr::Call(call) = inner(expr) else { return false };
+        let Expr::Path(path) = &*call.func else { return false };
+        let name = path.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
+        let of_file = || {
+            self.defined.made_by(&name).is_some_and(|item| words(&item.block.to_token_stream()).keys().any(|word| checks::is_check(word)))
+        };
+        checks::is_check(&name) || self.checkers.contains(&name) || of_file()
     }
 
     /// The value at the end of a property or of a case.
@@ -253,7 +266,10 @@ impl Teller<'_, '_> {
         match (name.as_str(), call.and_then(|call| call.args.first())) {
             ("TestResult.discard", _) => self.leave(true),
             ("TestResult.passed" | "TestResult.failed" | "TestResult.error", _) => {}
-            ("TestResult.from_bool" | "TestResult.from", Some(held)) => self.demand(held, line),
+            ("TestResult.from_bool" | "TestResult.from", Some(held)) if self.text(held) != "True" => self.demand(held, line),
+            ("TestResult.from_bool" | "TestResult.from", _) => {}
+            // A property that always holds checks nothing by that.
+            _ if self.text(expr) == "True" => {}
             _ => self.demand(expr, line),
         }
     }
@@ -302,7 +318,11 @@ impl Teller<'_, '_> {
             return self.names.forget(name);
         }
         let text = self.text(value);
-        if !self.names.stand(name, text.clone()) {
+        let is_block = matches!(value, Expr::Match(_) | Expr::If(_) | Expr::Block(_) | Expr::Loop(_) | Expr::Async(_));
+        if is_block {
+            self.names.forget(name);
+        }
+        if is_block || !self.names.stand(name, text.clone()) {
             self.line(&format!("{name} = {text}"));
         }
     }

@@ -6,6 +6,10 @@ use syn::{Attribute, Meta, Token};
 
 use crate::strength::languages::rust::write::plain;
 
+/// Conditions that hold where other tools build the code: none of them is a run of tests.
+const OTHER_TOOLS: [&str; 10] =
+    ["miri", "loom", "kani", "fuzzing", "doc", "docsrs", "doctest", "clippy", "rust_analyzer", "coverage_nightly"];
+
 /// What a condition comes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Holds {
@@ -57,7 +61,7 @@ pub(super) fn condition(tokens: &TokenStream) -> Holds {
     };
     match &meta {
         Meta::Path(path) if path.is_ident("test") || path.is_ident("debug_assertions") => Holds::Always,
-        Meta::Path(path) if path.is_ident("FALSE") => Holds::Never,
+        Meta::Path(path) if path.is_ident("FALSE") || OTHER_TOOLS.iter().any(|tool| path.is_ident(tool)) => Holds::Never,
         Meta::List(list) if list.path.is_ident("not") => match condition(&list.tokens) {
             Holds::Always => Holds::Never,
             Holds::Never => Holds::Always,

@@ -3,16 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use quote::ToTokens as _;
-use syn::{Block, File, FnArg, Item, ItemFn, ItemMod, Macro, Pat, ReturnType, Signature, Type};
+use syn::{Block, File, FnArg, Item, ItemFn, ItemMod, Macro, Signature};
 
-use crate::strength::card::{Assertion, Claim};
+use crate::strength::card::Assertion;
 use crate::strength::domain::{Argument, Strategy};
 use crate::strength::effort::{Budget, Effort};
 use crate::strength::languages::facts::{Class, Function, Meaning, Module, Name, Role};
-use crate::strength::languages::rust::body::{self, Start, Tail, Told};
+use crate::strength::languages::rust::body::{self, Start, Tail};
 use crate::strength::languages::rust::budget;
 use crate::strength::languages::rust::cases::{self, Said, never};
 use crate::strength::languages::rust::cfg::{self, Holds};
+use crate::strength::languages::rust::functions::{empty, may_check, panicking, parameters, signature, tail_of};
 use crate::strength::languages::rust::macros::{self, From, Property};
 use crate::strength::languages::rust::names::{Defined, Names};
 use crate::strength::languages::rust::strategies::{Reader, by_type, makes_strategy};
@@ -47,11 +48,18 @@ pub(super) fn module(file: &File) -> Module {
         tests: cfg::asks_test(&file.attrs),
         depth: DEPTH,
     };
-    let mut collector = Collector { defined: &defined, module: Module::default(), templates: BTreeMap::new() };
+    let mut collector =
+        Collector { defined: &defined, module: Module::default(), templates: BTreeMap::new(), called: Vec::new(), plain: BTreeMap::new() };
     collector.module.effort.marks.extend(never(&file.attrs));
     collector.templates(&file.items, &place);
     collector.items(&file.items, &place);
     collector.strategies(&place);
+    collector.copies();
+    for item in &file.items {
+        if let Item::Fn(item) = item {
+            collector.module.signatures.insert(item.sig.ident.to_string(), signature(&item.sig));
+        }
+    }
     for (name, full) in place.names.imports() {
         collector.module.names.entry(name.clone()).or_insert(Name { line: 1, meaning: Meaning::Imported(full.clone()) });
     }
@@ -87,22 +95,15 @@ fn define<'f>(items: &'f [Item], tests: bool, depth: usize, defined: &mut Define
     }
 }
 
-/// What the value at the end of a function of this type means.
-pub(super) fn tail_of(output: &ReturnType) -> Tail {
-    match output {
-        ReturnType::Type(_, kind) => match &**kind {
-            Type::Path(path) if path.path.segments.last().is_some_and(|s| s.ident == "bool" || s.ident == "TestResult") => Tail::Verdict,
-            _ => Tail::Nothing,
-        },
-        ReturnType::Default => Tail::Nothing,
-    }
-}
-
 struct Collector<'c, 'f> {
     defined: &'c Defined<'f>,
     module: Module,
     /// What templates of `rstest` declare.
     templates: BTreeMap<String, Said>,
+    /// What each function calls.
+    called: Vec<(usize, BTreeSet<String>)>,
+    /// Functions of each module that are no tests.
+    plain: BTreeMap<Option<usize>, BTreeSet<String>>,
 }
 
 /// One function on its way to a card.
@@ -198,6 +199,9 @@ impl Collector<'_, '_> {
         }
         let mut said = cases::of(&item.attrs, &item.sig, &writer);
         let text = plain(&item.block.to_token_stream());
+        if !said.is_test {
+            self.plain.entry(place.class).or_default().insert(item.sig.ident.to_string());
+        }
         if !said.is_test && !may_check(&text) {
             return;
         }
@@ -250,8 +254,8 @@ impl Collector<'_, '_> {
     fn macro_item(&mut self, item: &syn::ItemMacro, place: &Place) {
         let name = item.mac.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
         match name.as_str() {
-            "proptest" | "quickcheck" => self.properties(&item.mac, &name, place),
             "macro_rules" => self.macro_rules(item, place),
+            _ if name.contains("quickcheck") || name.contains("proptest") => self.properties(&item.mac, &name, place),
             _ => {}
         }
     }
@@ -264,7 +268,7 @@ impl Collector<'_, '_> {
             let Property { attributes, name, drawn, output, block } = property;
             let signature: Signature = Signature { output: output.clone(), ..empty(&name) };
             let mut said = cases::of(&attributes, &signature, &writer);
-            said.is_test |= house == "quickcheck";
+            said.is_test |= house.contains("quickcheck");
             let reader = Reader::new(&place.names, self.defined);
             let arguments: Vec<Argument> =
                 drawn.iter().map(|d| Argument { name: writer.pattern(&d.pattern), strategy: reader.drawn(&d.from) }).collect();
@@ -280,7 +284,7 @@ impl Collector<'_, '_> {
                 })
                 .collect();
             let text = format!("{} {}", heads.join(" , "), plain(&block.to_token_stream()));
-            let tail = if house == "quickcheck" { tail_of(&output) } else { Tail::Nothing };
+            let tail = if house.contains("quickcheck") { tail_of(&output) } else { Tail::Nothing };
             let line = u32::try_from(name.span().start().line).unwrap_or_default();
             let given_set = given.iter().cloned().collect();
             self.put(
@@ -344,7 +348,7 @@ impl Collector<'_, '_> {
         let start = Start { names: &place.names, defined: self.defined, arguments: draft.given.clone() };
         let mut told = body::of(draft.block, draft.tail, &start);
         if let Some(message) = &draft.said.panics {
-            panicking(&mut told, draft.block, message.as_deref(), place);
+            panicking(&mut told, draft.block, message.as_deref(), &place.names);
         }
         let mut function = Function {
             name: draft.name,
@@ -373,8 +377,20 @@ impl Collector<'_, '_> {
             }
         }
         (function.assertions, function.claims) = (told.assertions, told.claims);
-        function.effort.leads = told.called;
+        let copies = told.called.iter().filter(|name| told.own.contains(*name) && self.defined.production.contains(*name));
+        function.copies = copies.cloned().collect();
+        self.called.push((self.module.functions.len(), told.called));
         self.add(function);
+    }
+
+    /// Functions that tests call and that the tests' own module defines: in the place of the file's own, or of the crate's.
+    fn copies(&mut self) {
+        for (at, called) in std::mem::take(&mut self.called) {
+            let Some(function) = self.module.functions.get_mut(at) else { continue };
+            let own = self.plain.get(&function.class).into_iter().flatten().filter(|name| called.contains(*name));
+            let inside = function.class.is_some();
+            function.copies.extend(own.filter(|name| !inside || self.defined.production.contains(*name)).cloned());
+        }
     }
 
     fn add(&mut self, function: Function) {
@@ -406,54 +422,4 @@ impl Collector<'_, '_> {
             self.module.names.insert(name, Name { line, meaning: Meaning::Strategy(strategy) });
         }
     }
-}
-
-/// Whether a body could check anything, told by its text.
-fn may_check(text: &str) -> bool {
-    ["assert", "panic", "verify", "check", "expect"].iter().any(|word| text.contains(word))
-}
-
-fn empty(name: &syn::Ident) -> Signature {
-    Signature {
-        constness: None,
-        asyncness: None,
-        unsafety: None,
-        abi: None,
-        fn_token: syn::token::Fn::default(),
-        ident: name.clone(),
-        generics: syn::Generics::default(),
-        paren_token: syn::token::Paren::default(),
-        inputs: syn::punctuated::Punctuated::new(),
-        variadic: None,
-        output: ReturnType::Default,
-    }
-}
-
-fn parameters(signature: &Signature) -> (Vec<String>, BTreeSet<String>) {
-    let (mut all, mut given) = (Vec::new(), BTreeSet::new());
-    for input in &signature.inputs {
-        let FnArg::Typed(typed) = input else { continue };
-        let mut bound = Vec::new();
-        bindings(&typed.pat, &mut bound);
-        given.extend(bound);
-        all.push(match &*typed.pat {
-            Pat::Ident(p) => p.ident.to_string(),
-            other => plain(&other.to_token_stream()),
-        });
-    }
-    (all, given)
-}
-
-/// A test that must panic demands just that of its last statement.
-fn panicking(told: &mut Told, block: &Block, message: Option<&str>, place: &Place) {
-    let writer = Writer::new(&place.names);
-    let last = block.stmts.iter().rev().find_map(|stmt| match stmt {
-        syn::Stmt::Expr(expr, _) => Some(writer.text(expr)),
-        syn::Stmt::Local(local) => local.init.as_ref().map(|init| writer.text(&init.expr)),
-        syn::Stmt::Macro(mac) => Some(plain(&mac.mac.to_token_stream())),
-        syn::Stmt::Item(_) => None,
-    });
-    let pattern = message.map(|text| format!(", match={text}")).unwrap_or_default();
-    let text = format!("with raises(panic{pattern}): {}", last.unwrap_or_default());
-    told.claims = vec![Claim { text, setup: Vec::new(), assertion: usize::MAX }];
 }

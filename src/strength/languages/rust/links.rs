@@ -121,3 +121,11 @@ fn root(folder: &str) -> String {
         }
     }
 }
+
+/// The roots of the crate beside whose folder of tests a file lies.
+pub(super) fn subjects(path: &RepoPath) -> Vec<RepoPath> {
+    let Some(text) = path.as_str() else { return Vec::new() };
+    let before = if text.starts_with("tests/") { Some("") } else { text.find("/tests/").map(|at| &text[..at]) };
+    let folder = before.map(|crate_| if crate_.is_empty() { "src".to_owned() } else { format!("{crate_}/src") });
+    folder.into_iter().flat_map(|folder| [joined(&folder, "lib.rs"), joined(&folder, "main.rs")]).collect()
+}

@@ -6,6 +6,7 @@ mod cases;
 mod cfg;
 mod collect;
 mod depth;
+mod functions;
 mod links;
 mod macros;
 mod names;
@@ -14,6 +15,7 @@ mod spans;
 mod strategies;
 mod write;
 
+use std::collections::BTreeSet;
 use std::str::FromStr as _;
 
 use memchr::memmem;
@@ -90,6 +92,21 @@ impl Adapter for Rust {
 
     fn linked(&self, from: &RepoPath, name: &str, at: Option<&str>) -> Vec<RepoPath> {
         links::linked(from, name, at)
+    }
+
+    /// `proptest-regressions/**.txt`: lines `cc …`, told without the comment behind them.
+    fn seeds<'b>(&self, path: &RepoPath, bytes: &'b [u8]) -> Option<BTreeSet<&'b [u8]>> {
+        let is_file = path.name().ends_with(b".txt") && memmem::find(path.as_bytes(), b"proptest-regressions/").is_some();
+        let lines = bytes.split(|byte| *byte == b'\n').filter(|line| ["cc ", "xs "].iter().any(|word| line.starts_with(word.as_bytes())));
+        is_file.then(|| lines.map(|line| line.split(|byte| *byte == b'#').next().unwrap_or(line).trim_ascii()).collect())
+    }
+
+    fn subjects(&self, path: &RepoPath) -> Vec<RepoPath> {
+        links::subjects(path)
+    }
+
+    fn sensing_words(&self) -> &'static [&'static str] {
+        &sensing::WORDS
     }
 
     fn is_outside(&self, module: &str) -> bool {

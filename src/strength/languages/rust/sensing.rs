@@ -9,6 +9,10 @@ use crate::strength::languages::rust::write::plain;
 const VARIABLES: [&str; 7] =
     ["NEXTEST", "NEXTEST_RUN_ID", "RUST_TEST_THREADS", "RUST_TEST_NOCAPTURE", "CARGO_TARGET_TMPDIR", "INSTA_UPDATE", "PROPTEST_CASES"];
 
+/// A file of these words is worth reading.
+pub(super) const WORDS: [&str; 8] =
+    ["cfg!", "cfg !", "not(test)", "NEXTEST", "RUST_TEST_", "CARGO_TARGET_TMPDIR", "INSTA_UPDATE", "PROPTEST_CASES"];
+
 /// Reads a file's tokens, those of items that only tests have left out.
 pub(super) fn read(tokens: &TokenStream) -> Vec<Sense> {
     let mut found = Vec::new();
@@ -21,7 +25,7 @@ pub(super) fn read(tokens: &TokenStream) -> Vec<Sense> {
                     at = after_item(&level, at + 2);
                     continue;
                 }
-                if text == "cfg ( not ( test ) )" {
+                if text == "cfg ( not ( test ) )" && !is_outside(&level, at + 2) {
                     found.push(Sense { line, says: "is built otherwise for tests: cfg(not(test))".to_owned() });
                 }
             }
@@ -34,6 +38,19 @@ pub(super) fn read(tokens: &TokenStream) -> Vec<Sense> {
     }
     found.sort_by_key(|sense| sense.line);
     found
+}
+
+/// Whether the attribute is on an import, or on what a crate without the standard library must bring.
+fn is_outside(level: &[TokenTree], mut at: usize) -> bool {
+    while let Some((_, text)) = level.get(at).and_then(|_| attribute(level, at)) {
+        if ["panic_handler", "global_allocator", "alloc_error_handler", "lang"].iter().any(|word| text.starts_with(word)) {
+            return true;
+        }
+        at += 2;
+    }
+    let skipped = |token: &&TokenTree| matches!(token, TokenTree::Ident(word) if word == "pub") || matches!(token, TokenTree::Group(_));
+    let next = level.iter().skip(at).find(|token| !skipped(token));
+    matches!(next, Some(TokenTree::Ident(word)) if ["use", "extern", "mod"].iter().any(|w| word == w))
 }
 
 fn line_of(token: &TokenTree) -> u32 {

@@ -202,6 +202,13 @@ impl<'r, 'f> Reader<'r, 'f> {
     }
 
     fn listed(&self, of: &Expr) -> Strategy {
+        let listed = match inner(of) {
+            Expr::Macro(mac) if mac.mac.path.is_ident("vec") => macros::arguments(&mac.mac.tokens),
+            _ => None,
+        };
+        if let Some(rows) = listed {
+            return Strategy::Finite(rows.iter().map(|row| self.text(row)).collect());
+        }
         match self.rows(of) {
             Some(rows) => Strategy::Finite(rows.into_iter().map(|row| self.text(row)).collect()),
             None => Strategy::Opaque(self.text(of)),

@@ -70,7 +70,8 @@ impl Teller<'_, '_> {
             ("assert", [condition, ..]) => self.demand(condition, line),
             ("assert_eq" | "assert_str_eq", [left, right, ..]) => {
                 let text = self.writer().equal(left, right);
-                self.check(text.clone(), line, &[text]);
+                let fields = self.fields(left, right).or_else(|| self.fields(right, left));
+                self.check(text.clone(), line, &fields.unwrap_or_else(|| vec![text]));
             }
             ("assert_ne" | "assert_str_ne", [left, right, ..]) => {
                 let text = format!("{} != {}", self.writer().at(left, NOT + 2), self.writer().at(right, NOT + 2));
@@ -99,6 +100,35 @@ impl Teller<'_, '_> {
                 self.check(text.clone(), line, &[text]);
             }
         }
+    }
+
+    /// What an equation with a literal of a structure demands: its type, and each field.
+    fn fields(&self, value: &Expr, whole: &Expr) -> Option<Vec<String>> {
+        let (mut of, mut at) = (self.writer().at(value, NOT + 9), inner(whole));
+        while let (Expr::Call(call), Some(one)) = (at, if let Expr::Call(call) = at { call.args.first() } else { None }) {
+            let name = self.writer().text(&call.func);
+            of = match name.as_str() {
+                "Ok" | "Some" => format!("{of}.unwrap()"),
+                "Err" => format!("{of}.unwrap_err()"),
+                _ => return None,
+            };
+            at = inner(one);
+        }
+        let Expr::Struct(made) = at else { return None };
+        if made.rest.is_some() || made.fields.is_empty() || matches!(inner(value), Expr::Struct(_)) {
+            return None;
+        }
+        let name = self.writer().path(&made.path);
+        // Of a variant the name says something; a structure is told by its fields.
+        let mut all: Vec<String> = name.contains('.').then(|| format!("isinstance({of}, {name})")).into_iter().collect();
+        for field in &made.fields {
+            let name = match &field.member {
+                syn::Member::Named(name) => name.to_string(),
+                syn::Member::Unnamed(at) => format!("_{}", at.index),
+            };
+            all.push(format!("{of}.{name} == {}", self.writer().at(&field.expr, NOT + 2)));
+        }
+        Some(all)
     }
 
     /// Equal but for a tolerance: `epsilon` and the like, or a third argument.
@@ -200,8 +230,9 @@ impl Teller<'_, '_> {
         match item {
             Item::Fn(item) => {
                 let name = item.sig.ident.to_string();
+                self.told.own.insert(name.clone());
                 let used = self.words.get(&name).is_some_and(|times| *times > 1);
-                let tail = super::super::collect::tail_of(&item.sig.output);
+                let tail = super::super::functions::tail_of(&item.sig.output);
                 let names = self.names.clone();
                 let mut given = BTreeSet::new();
                 for input in &item.sig.inputs {
@@ -305,15 +336,15 @@ impl Teller<'_, '_> {
         self.unreached |= is_catch(call) || spawned;
         syn::visit::visit_expr_call(self, call);
         self.unreached = before;
-        if is_catch(call) {
-            self.seen += 0;
-        }
     }
 
     pub(super) fn method(&mut self, call: &ExprMethodCall) {
         let name = call.method.to_string();
         if name.starts_with("assert_") || name == "assert" {
             let line = line_of(call.method.span());
+            if let Some(links) = self.links(call) {
+                return self.check(self.text(&Expr::MethodCall(call.clone())), line, &links);
+            }
             let text = match (inner(&call.receiver), name.as_str(), call.args.first()) {
                 (Expr::Macro(mac), "assert_eq" | "assert_debug_eq", Some(value))
                     if mac.mac.path.segments.last().is_some_and(|s| s.ident.to_string().starts_with("expect")) =>
@@ -339,6 +370,19 @@ impl Teller<'_, '_> {
             _ => {}
         }
         syn::visit::visit_expr_method_call(self, call);
+    }
+
+    /// `Expected::new().ok("a").ok("b").assert(output)` demands what each link of it says.
+    fn links(&self, call: &ExprMethodCall) -> Option<Vec<String>> {
+        let mut links = Vec::new();
+        let mut at = inner(&call.receiver);
+        while let Expr::MethodCall(link) = at {
+            links.push(link);
+            at = inner(&link.receiver);
+        }
+        let root = format!("{}.{}({})", self.writer().at(at, NOT + 9), call.method, self.writer().list(&call.args));
+        let told: Vec<String> = links.iter().rev().map(|l| format!("{root}.{}({})", l.method, self.writer().list(&l.args))).collect();
+        (told.len() > 1).then_some(told)
     }
 
     /// `QuickCheck::new().tests(500).quickcheck(…)`.

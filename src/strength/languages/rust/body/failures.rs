@@ -52,7 +52,7 @@ pub(super) fn fails(expr: &Expr) -> bool {
     match expr {
         Expr::Macro(e) => fails_by(&e.mac),
         Expr::Block(e) => is_failure(&e.block.stmts),
-        Expr::Return(e) => e.expr.as_ref().is_some_and(|e| is_err(e)),
+        Expr::Return(e) => e.expr.as_ref().is_some_and(|e| is_err(e) || is_false(e)),
         Expr::Call(_) => is_fail(expr),
         _ => false,
     }
@@ -70,6 +70,18 @@ fn is_err(expr: &Expr) -> bool {
         Expr::Call(call) => {
             let named = |name: &str| matches!(&*call.func, Expr::Path(p) if p.path.segments.last().is_some_and(|s| s.ident == name));
             (named("Err") && !call.args.first().is_some_and(is_rejection)) || is_fail(expr)
+        }
+        _ => false,
+    }
+}
+
+/// The verdict of a property that it does not hold.
+fn is_false(expr: &Expr) -> bool {
+    match expr {
+        Expr::Lit(lit) => matches!(&lit.lit, syn::Lit::Bool(b) if !b.value),
+        Expr::Call(call) => {
+            let named = matches!(&*call.func, Expr::Path(p) if p.path.segments.last().is_some_and(|s| s.ident == "from_bool"));
+            named && call.args.first().is_some_and(is_false)
         }
         _ => false,
     }

@@ -8,9 +8,9 @@ use crate::strength::languages::rust::write::{ATOM, COMPARE, LOOSE, OR, SUM, Wri
 
 /// Methods that give the same value in another form.
 #[rustfmt::skip]
-const SAME: [&str; 18] = [
+const SAME: [&str; 20] = [
     "as_ref", "as_str", "as_slice", "as_mut", "as_deref", "clone", "cloned", "copied", "iter", "into_iter", "iter_mut", "to_vec", "to_owned",
-    "borrow", "by_ref", "into_boxed_str", "into", "deref",
+    "borrow", "by_ref", "into_boxed_str", "into", "deref", "collect", "collect_vec",
 ];
 
 impl Writer<'_> {
@@ -22,8 +22,7 @@ impl Writer<'_> {
     pub(super) fn named(&self, path: &Path) -> (String, u8) {
         if let Some(name) = path.get_ident().map(ToString::to_string) {
             if let Some(text) = self.names.stands(&name) {
-                let atom = text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'));
-                return (text.to_owned(), if atom { ATOM } else { LOOSE });
+                return (text.to_owned(), if is_whole(text) { ATOM } else { LOOSE });
             }
         }
         let mut parts: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
@@ -70,6 +69,7 @@ impl Writer<'_> {
             ("len" | "count", 0) => return (format!("len({})", self.text(&e.receiver)), ATOM),
             ("is_empty", 0) => return (format!("len({}) == 0", self.text(&e.receiver)), COMPARE),
             ("is_none", 0) => return (format!("{} == None", self.at(&e.receiver, COMPARE + 1)), COMPARE),
+            ("is_some", 0) => return (format!("{} != None", self.at(&e.receiver, COMPARE + 1)), COMPARE),
             ("eq", 1) => return (self.equal(&e.receiver, &e.args[0]), COMPARE),
             ("ne", 1) => return (format!("{} != {}", self.at(&e.receiver, COMPARE + 1), self.at(&e.args[0], COMPARE + 1)), COMPARE),
             ("abs", 0) => return (format!("abs({})", self.text(&e.receiver)), ATOM),
@@ -150,6 +150,24 @@ pub(in crate::strength::languages::rust) fn inner(expr: &Expr) -> &Expr {
 
 fn is_text(expr: &Expr) -> bool {
     matches!(inner(expr), Expr::Lit(lit) if matches!(lit.lit, syn::Lit::Str(_) | syn::Lit::Char(_)))
+}
+
+/// Whether nothing can take a text apart that stands beside it: outside of its brackets and strings there are only names and dots.
+fn is_whole(text: &str) -> bool {
+    let (mut depth, mut quoted, mut escaped) = (0_i32, None, false);
+    text.chars().all(|c| {
+        match (quoted, c) {
+            (Some(_), _) if escaped => escaped = false,
+            (Some(_), '\\') => escaped = true,
+            (Some(quote), c) if c == quote => quoted = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quoted = Some(c),
+            (None, '(' | '[' | '{') => depth += 1,
+            (None, ')' | ']' | '}') => depth -= 1,
+            (None, c) => return depth > 0 || c.is_alphanumeric() || matches!(c, '_' | '.'),
+        }
+        true
+    })
 }
 
 /// Whether a name is a type's by its look.
