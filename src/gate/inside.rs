@@ -139,7 +139,7 @@ impl File<'_> {
     }
 
     fn lines(&self) -> (Lines, Lines) {
-        let Some(base) = self.bases.first() else { return Default::default() };
+        let Some(base) = self.bases.first() else { return (Lines::default(), Lines::default()) };
         hunks::lines((&base.bytes, &base.spans), (&self.patch.bytes, &self.patch.spans))
     }
 }

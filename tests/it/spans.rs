@@ -45,9 +45,9 @@ fn check(sandbox: &Sandbox) -> Output {
 fn a_rust_file_is_on_the_side_of_its_changed_lines() {
     for (what, text, sides) in [
         ("production", lib(NEW, ONE), "production\tsrc/lib.rs\n"),
-        ("tests", lib(OLD, TWO), "test\tsrc/lib.rs\tlines 11\n"),
-        ("both", lib(NEW, TWO), "test\tsrc/lib.rs\tlines 11\nproduction\tsrc/lib.rs\tlines 2\n"),
-        ("a removal", lib(NEW, ""), "test\tsrc/lib.rs\tremoved 10\nproduction\tsrc/lib.rs\tlines 2\n"),
+        ("tests", lib(OLD, TWO), "test\tsrc/lib.rs\tlines 12\n"),
+        ("both", lib(NEW, TWO), "test\tsrc/lib.rs\tlines 12\nproduction\tsrc/lib.rs\tlines 2\n"),
+        ("a removal", lib(NEW, ""), "test\tsrc/lib.rs\tremoved 11\nproduction\tsrc/lib.rs\tlines 2\n"),
         (
             "formatting of both",
             lib(OLD, ONE).replace("{ 0 } else { v }", "{\n        0\n    } else { v }").replace("    ", "\t"),
@@ -58,7 +58,7 @@ fn a_rust_file_is_on_the_side_of_its_changed_lines() {
             lib(NEW, ONE).replace("(clamp(-5), 0)", "(\n            clamp(-5),\n            0,\n        )"),
             "production\tsrc/lib.rs\n",
         ),
-        ("no tests any more", format!("pub fn clamp(v: i64) -> i64 {{\n    {OLD}\n}}\n"), "test\tsrc/lib.rs\tremoved 4-12\n"),
+        ("no tests any more", format!("pub fn clamp(v: i64) -> i64 {{\n    {OLD}\n}}\n"), "test\tsrc/lib.rs\tremoved 4-13\n"),
         ("what is no Rust", lib(NEW, TWO).replace("}\n}\n", "}\n"), "production\tsrc/lib.rs\n"),
     ] {
         let sandbox = project();
@@ -78,7 +78,7 @@ fn the_refusal_shows_the_file_on_both_lists_with_its_lines() {
     assert_eq!(code(&output), 2, "{}", said(&output));
     let text = said(&output);
     assert!(
-        text.contains("    production (1):\n      src/lib.rs (lines 2)\n    test side (1):\n      src/lib.rs (test, lines 11)\n"),
+        text.contains("    production (1):\n      src/lib.rs (lines 2)\n    test side (1):\n      src/lib.rs (test, lines 12)\n"),
         "{text}"
     );
     let json: Value = serde_json::from_str(&partition(&sandbox, &["--json"])).expect("JSON");
@@ -115,7 +115,7 @@ fn new_gone_and_renamed_files_are_on_the_sides_of_what_they_hold() {
     let sandbox = project();
     sandbox.write("src/round.rs", other(OLD, ONE));
     sandbox.git(["add", "-A"]);
-    assert_eq!(partition(&sandbox, &[]), "test\tsrc/round.rs\tlines 4-12\nproduction\tsrc/round.rs\tlines 1-3\n");
+    assert_eq!(partition(&sandbox, &[]), "test\tsrc/round.rs\tlines 4-13\nproduction\tsrc/round.rs\tlines 1-3\n");
     sandbox.git(["commit", "-qm", "round"]);
     // A renamed one takes its tests along.
     sandbox.git(["mv", "src/round.rs", "src/nearest.rs"]);
@@ -129,7 +129,7 @@ fn new_gone_and_renamed_files_are_on_the_sides_of_what_they_hold() {
     // One that goes away takes both with it.
     sandbox.git(["reset", "-q", "--hard"]);
     sandbox.git(["rm", "-q", "src/round.rs"]);
-    assert_eq!(partition(&sandbox, &[]), "test\tsrc/round.rs\tremoved 4-12\nproduction\tsrc/round.rs\tremoved 1-3\n");
+    assert_eq!(partition(&sandbox, &[]), "test\tsrc/round.rs\tremoved 4-13\nproduction\tsrc/round.rs\tremoved 1-3\n");
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn split_takes_new_and_gone_files_apart() {
     assert!(said(&output).contains("two commits made"), "{}", said(&output));
     let production = format!("pub fn clamp(v: i64) -> i64 {{\n    {NEW}\n}}\n");
     assert_eq!(at(&sandbox, "HEAD^", "src/shop.rs"), production);
-    assert_eq!(at(&sandbox, "HEAD^", LIB), lib(OLD, ONE).split_once("}\n").expect("a function").1);
+    assert_eq!(at(&sandbox, "HEAD^", LIB), lib(OLD, ONE).split_once("\n}\n").expect("a function").1);
     assert_eq!(sandbox.line(["ls-tree", "-r", "--name-only", "HEAD", "src"]), "src/shop.rs");
 }
 
