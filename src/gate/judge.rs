@@ -175,7 +175,7 @@ impl<'a> Judge<'a> {
         let after = Carded::read(patch, &paths)?;
         let search = Search { base, patch, own, before: &before, after: &after };
         let mut findings = search.drifts(&links, twins)?;
-        findings.extend(cards::findings(&before, &after, patch));
+        findings.extend(cards::findings(&before, &after, [base, patch]));
         Ok((findings, (before, after)))
     }
 

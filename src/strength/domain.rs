@@ -3,7 +3,9 @@
 mod called;
 mod cause;
 mod compare;
+mod lost;
 mod moved;
+mod respelt;
 mod strategy;
 
 use std::collections::{BTreeMap, BTreeSet};

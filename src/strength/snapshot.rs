@@ -2,6 +2,7 @@
 
 mod acting;
 mod collected;
+mod conditions;
 mod files;
 mod link;
 mod resolve;
@@ -85,6 +86,16 @@ pub fn cards(path: &RepoPath, source: &dyn Source) -> Result<Vec<Card>, Snapshot
 pub fn signature(dotted: &str, from: &RepoPath, source: &dyn Source) -> Option<Signature> {
     let (path, module, name) = Resolver::new(source).origin(dotted, from).ok()??;
     module.signatures.get(&name).filter(|_| !source.is_test(&path)).cloned()
+}
+
+/// Whether production code defines what a file calls by this dotted name; `None` where there is no such module of production code.
+pub fn defines(dotted: &str, from: &RepoPath, source: &dyn Source) -> Option<bool> {
+    let (path, module, name) = Resolver::new(source).home(dotted, from).ok()??;
+    let is_defined = module.names.contains_key(&name)
+        || module.signatures.contains_key(&name)
+        || module.functions.iter().any(|f| f.class.is_none() && f.name == name)
+        || module.classes.iter().any(|c| c.outer.is_none() && c.name == name);
+    (!source.is_test(&path)).then_some(is_defined)
 }
 
 /// Whether the runner collects tests from a file of this name, so that it must be readable.

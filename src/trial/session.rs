@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use crate::finding::PropId;
 use crate::strength::card::Card;
 use crate::strength::domain::Origin;
+use crate::strength::harness::import_folders;
 use crate::tree::Tree;
 use crate::trial::TrialError;
 use crate::trial::outside::Inside;
@@ -71,9 +72,11 @@ impl Session {
     /// When the tree cannot be read or written.
     pub fn new(trees: &Trees, tree: &dyn Tree, config: &Config) -> Result<Self, TrialError> {
         let (lease, entries) = (trees.lease(tree)?, tree.list(b"")?);
+        let mut path = import_folders(tree)?;
+        path.extend(config.path.iter().filter(|folder| !path.contains(folder)).cloned().collect::<Vec<_>>());
         Ok(Session {
             lease,
-            config: config.clone(),
+            config: Config { path, ..config.clone() },
             entries,
             inside: None,
             worker: None,

@@ -203,7 +203,8 @@ class Report:
         files = self.order.get("files")
         if files is None or collection_path.is_dir():
             return None
-        return None if inside(str(collection_path)) in files else True
+        # Ids of tests begin at pytest's own root, which need not be the tree's.
+        return None if os.path.relpath(collection_path, config.rootpath) in files else True
 
     @pytest.hookimpl(hookwrapper=True, trylast=True)
     def pytest_collection_modifyitems(self, items):
@@ -371,7 +372,7 @@ class Host:
         self.line = socket.socket(socket.AF_UNIX)
         self.line.connect(serve)
         self.rest = b""
-        self.functions = None
+        self.functions = {}
 
     def run(self):
         if threading.active_count() > 1:
@@ -386,7 +387,9 @@ class Host:
                 die_with_parent()
                 return
             self.wait_for(child)
+        # What is frozen is not listed any more, so the list comes first.
         gc.collect()
+        self.functions = self.index()
         gc.freeze()
         while True:
             order = self.hear()
@@ -432,9 +435,6 @@ class Host:
         return found
 
     def tried(self, order):
-        if self.functions is None:
-            self.functions = self.index()
-            gc.freeze()
         start = time.monotonic()
         found, written = os.pipe()
         child = os.fork()

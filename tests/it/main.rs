@@ -9,13 +9,18 @@ mod daemon;
 mod demo;
 mod digest;
 mod facts;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod faults;
 mod freeze;
 mod gate;
 mod harness;
 mod hook_view;
 mod hooks;
 mod index_file;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod killer;
 mod partition;
+mod probe;
 mod project;
 mod props;
 mod pushes;
@@ -24,5 +29,6 @@ mod rules;
 mod sandbox;
 mod split;
 mod strength;
+mod surroundings;
 mod token;
 mod witness;

@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::finding::Rule;
 use crate::strength::card::{Card, Kind, Texts};
@@ -10,7 +11,7 @@ use crate::strength::cards::CardSet;
 use crate::strength::delta::claims::{self, Demand, Demands};
 use crate::strength::delta::pairing::{Pair, Sides};
 use crate::strength::delta::renames::Renames;
-use crate::strength::delta::{Compared, Loss, Signatures, marks};
+use crate::strength::delta::{Code, Compared, Loss, marks};
 use crate::strength::effort::Mark;
 
 /// A change that gains more demands than this is not searched for lost ones: they count as lost.
@@ -24,7 +25,7 @@ const MOST_TEXT: usize = 160;
 pub(super) struct Ledger<'c> {
     pairs: &'c [Pair<'c>],
     sides: &'c Sides<'c>,
-    signatures: &'c Signatures<'c>,
+    code: &'c Code<'c>,
     gains: Option<Demands>,
     /// The same once more, for single conditions: what pays for an assertion's text pays for its condition too.
     conditions: Option<Demands>,
@@ -33,8 +34,8 @@ pub(super) struct Ledger<'c> {
 
 impl<'c> Ledger<'c> {
     /// Nothing is computed before the first assertion is missed.
-    pub(super) fn new(pairs: &'c [Pair<'c>], sides: &'c Sides<'c>, signatures: &'c Signatures<'c>) -> Self {
-        Ledger { pairs, sides, signatures, gains: None, conditions: None, renames: OnceCell::new() }
+    pub(super) fn new(pairs: &'c [Pair<'c>], sides: &'c Sides<'c>, code: &'c Code<'c>) -> Self {
+        Ledger { pairs, sides, code, gains: None, conditions: None, renames: OnceCell::new() }
     }
 
     /// Fewer assertions are weaker, unless each one that is gone is demanded elsewhere by the same change. A demand found elsewhere is used up.
@@ -76,9 +77,9 @@ impl<'c> Ledger<'c> {
         Rc::clone(self.renames.get_or_init(|| Rc::new(Renames::of(self.sides.base, self.sides.patch))))
     }
 
-    /// What the code beside the patch tells.
-    pub(super) fn signatures(&self) -> &'c Signatures<'c> {
-        self.signatures
+    /// What the code beside both sides tells.
+    pub(super) fn code(&self) -> &'c Code<'c> {
+        self.code
     }
 
     /// Both sides of the change.
@@ -125,7 +126,7 @@ fn gains(pairs: &[Pair<'_>], sides: &Sides<'_>) -> Demands {
     let known: BTreeSet<&Mark> = sides.base.cards().flat_map(|card| &card.effort.marks).collect();
     for (before, after) in pairs {
         // A test that newly does not count demands nothing.
-        let counts = |card: &&Card| !card.effort.marks.iter().any(|mark| marks::disables(mark) && !known.contains(mark));
+        let counts = |card: &&Arc<Card>| !card.effort.marks.iter().any(|mark| marks::disables(mark) && !known.contains(mark));
         let Some(after) = after.filter(|card| card.kind != Kind::Support).filter(counts) else { continue };
         // What says the same on both sides gains nothing; what a helper demands may still have moved.
         if before.is_some_and(|before| before.calls.is_empty() && says_the_same(before, after)) {

@@ -23,13 +23,15 @@ mod stated;
 mod tokens;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::finding::{Exit, Finding, PropId, Rule};
-use crate::strength::card::{Card, Kind};
+use crate::strength::card::{Card, Claim, Kind};
 use crate::strength::cards::CardSet;
 use crate::strength::delta::assertions::Ledger;
 use crate::strength::delta::oracles::Told;
 use crate::strength::delta::pairing::{Pair, Sides};
+use crate::strength::domain::{Domain, Table};
 use crate::strength::effort::Effort;
 use crate::strength::signature::Signature;
 
@@ -50,9 +52,9 @@ pub struct Loss {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Move {
     /// Card on the base.
-    pub base: Option<Card>,
+    pub base: Option<Arc<Card>>,
     /// Card in the patch.
-    pub patch: Option<Card>,
+    pub patch: Option<Arc<Card>>,
     /// What was lost; empty when it held or got stronger.
     pub losses: Vec<Loss>,
     /// What moved without a loss.
@@ -74,31 +76,35 @@ struct Compared {
 }
 
 /// Compares the cards of the changed files.
-pub fn compare(base: &[Card], patch: &[Card]) -> Delta {
-    compare_beside(base, patch, &[], &nothing_known)
+pub fn compare<C: Clone + Into<Arc<Card>>>(base: &[C], patch: &[C]) -> Delta {
+    compare_beside(base, patch, &[], &NOTHING)
 }
 
-/// What the code beside the patch tells: what a function must be given, by its dotted name and the path of the file that names it.
-pub type Signatures<'s> = dyn Fn(&str, &str) -> Option<Signature> + 's;
+/// What the code beside both sides tells, by a dotted name and the path of the file that names it.
+pub struct Code<'s> {
+    /// What a function must be given in the patch.
+    pub signature: &'s dyn Fn(&str, &str) -> Option<Signature>,
+    /// Whether the code of the base defines a name, and that of the patch; `None` where it has no such module.
+    pub defines: &'s dyn Fn(&str, &str) -> Option<[bool; 2]>,
+}
 
 /// Nothing is known of the code.
-fn nothing_known(_: &str, _: &str) -> Option<Signature> {
-    None
-}
+const NOTHING: Code<'static> = Code { signature: &|_, _| None, defines: &|_, _| None };
 
 /// Compares the cards of the changed files of a merge with those of one base. What only another base has, `beside`, is neither new
 /// here nor a place to which a check of this base moved.
-pub fn compare_beside(base: &[Card], patch: &[Card], beside: &[Card], signatures: &Signatures<'_>) -> Delta {
-    let set = |cards: &[Card]| CardSet::new(cards.iter().cloned());
+pub fn compare_beside<C: Clone + Into<Arc<Card>>>(base: &[C], patch: &[C], beside: &[C], code: &Code<'_>) -> Delta {
+    let set = |cards: &[C]| CardSet::new(cards.iter().cloned());
     let patch = set(patch);
-    let base = CardSet::new(base.iter().map(|card| fixtures::following(card, patch.get(&card.prop_id))));
-    compare_sets(&base, &patch, &set(beside), signatures)
+    let base = base.iter().map(|card| card.clone().into());
+    let base = CardSet::new(base.map(|card: Arc<Card>| fixtures::following(card, &patch)));
+    compare_sets(&base, &patch, &set(beside), code)
 }
 
 /// Compares two card files: what was measured, and what the files state in plain fields.
 pub fn compare_files(base: &CardSet, patch: &CardSet) -> Delta {
     let (measured, held) = (base.comparable_with(patch), patch.comparable_with(base));
-    let mut delta = compare_sets(&measured, &held, &CardSet::default(), &nothing_known);
+    let mut delta = compare_sets(&measured, &held, &CardSet::default(), &NOTHING);
     for change in &mut delta.moves {
         let (Some(before), Some(after)) = (&change.base, &change.patch) else { continue };
         let (Some(said), Some(says)) = (base.stated(&before.prop_id), patch.stated(&after.prop_id)) else { continue };
@@ -109,10 +115,10 @@ pub fn compare_files(base: &CardSet, patch: &CardSet) -> Delta {
     delta
 }
 
-fn compare_sets(base: &CardSet, patch: &CardSet, beside: &CardSet, signatures: &Signatures<'_>) -> Delta {
+fn compare_sets(base: &CardSet, patch: &CardSet, beside: &CardSet, code: &Code<'_>) -> Delta {
     let sides = Sides { base, patch, beside };
     let pairs = pairing::pairs(&sides);
-    let mut ledger = Ledger::new(&pairs, &sides, signatures);
+    let mut ledger = Ledger::new(&pairs, &sides, code);
     let mut moves: Vec<Move> = pairs.iter().map(|pair| moved(pair, &mut ledger)).collect();
     shared::told_once(&mut moves);
     Delta { moves }
@@ -122,9 +128,15 @@ fn moved((base, patch): &Pair<'_>, ledger: &mut Ledger<'_>) -> Move {
     let mut compared = Compared::default();
     match (base, patch) {
         (Some(base), Some(patch)) => {
-            let (domain, assertions) = (domain(base, patch), ledger.compare(base, patch));
-            let told = Told { cases: !domain.losses.is_empty(), assertions: !assertions.losses.is_empty() };
-            for field in [domain, assertions, oracles::compare(base, patch, told, ledger), fixtures::compare(base, patch)] {
+            let (mut domain, assertions) = (domain(base, patch), ledger.compare(base, patch));
+            let unrolled = is_unrolled(base, patch, &domain.losses, ledger.sides());
+            let told = Told { cases: !domain.losses.is_empty() && !unrolled, assertions: !assertions.losses.is_empty() };
+            let oracles = oracles::compare(base, patch, told, ledger);
+            if unrolled && assertions.losses.is_empty() && oracles.losses.is_empty() {
+                domain.losses.clear();
+                domain.notes.push("a list of cases is gone: what each of them demanded is demanded on its own".to_owned());
+            }
+            for field in [domain, assertions, oracles, fixtures::compare(base, patch)] {
                 compared.losses.extend(field.losses);
                 compared.notes.extend(field.notes);
             }
@@ -139,7 +151,7 @@ fn moved((base, patch): &Pair<'_>, ledger: &mut Ledger<'_>) -> Move {
         (Some(base), None) if base.kind != Kind::Support => compared.losses.push(removed(base)),
         // New support acts on old tests where it acts on all of them.
         (None, Some(patch)) if patch.kind == Kind::Support && patch.effort.everywhere => {
-            compared.losses.extend(effort(&Card { effort: Effort::default(), ..(*patch).clone() }, patch));
+            compared.losses.extend(effort(&Card { effort: Effort::default(), ..Card::clone(patch) }, patch));
         }
         _ => {}
     }
@@ -156,6 +168,42 @@ fn domain(base: &Card, patch: &Card) -> Compared {
     let losses = base.domain.losses(&patch.domain).into_iter();
     let losses = losses.map(|loss| Loss { rule: loss.rule, says: loss.says, line: Some(patch.line) });
     Compared { losses: losses.collect(), notes: Vec::new() }
+}
+
+/// Whether all that a domain lost are the rows of tables that the patch does not have any more, where each condition speaks of each row
+/// and is demanded in so many words for each.
+fn is_unrolled(base: &Card, patch: &Card, losses: &[Loss], sides: &Sides<'_>) -> bool {
+    let is_gone = |name: &String| {
+        !patch.domain.tables.iter().any(|t| t.names.contains(name))
+            && !patch.domain.arguments.iter().any(|a| a.name == *name)
+            && !patch.parameters.contains(name)
+    };
+    let gone: Vec<&Table> = base.domain.tables.iter().filter(|t| t.names.iter().all(is_gone)).collect();
+    let kept = || Domain { tables: base.domain.tables.iter().filter(|t| !gone.contains(t)).cloned().collect(), ..base.domain.clone() };
+    let speaks = |claim: &Claim| {
+        let tokens = tokens::cut(&claim.text);
+        let names = gone.iter().flat_map(|table| &table.names);
+        names.clone().all(|name| (0..tokens.len()).any(|at| tokens[at] == name && tokens::is_free(&tokens, at)))
+    };
+    !losses.is_empty()
+        && !gone.is_empty()
+        && gone.iter().all(|table| table.rest.is_empty() && !table.rows.is_empty())
+        && base.calls.is_empty()
+        && !base.claims.is_empty()
+        && base.claims.iter().all(speaks)
+        && kept().losses(&patch.domain).is_empty()
+        && is_said_of_each(base, patch, sides)
+}
+
+/// Whether each condition of the base, told for each of its rows, is one of the patch word by word.
+fn is_said_of_each(base: &Card, patch: &Card, sides: &Sides<'_>) -> bool {
+    let told = |card: &Card, side: &CardSet| -> Option<Vec<String>> {
+        let written = claims::written_of_card(card, side)?;
+        let rows = claims::rows_of_card(written.iter().map(|(demand, _)| demand), card);
+        Some(rows.iter().flatten().map(|demand| oracle::normal(demand.text())).collect())
+    };
+    let Some((before, mut after)) = told(base, sides.base).zip(told(patch, sides.patch)) else { return false };
+    before.iter().all(|text| after.iter().position(|other| other == text).map(|at| after.swap_remove(at)).is_some())
 }
 
 fn removed(base: &Card) -> Loss {
@@ -183,7 +231,7 @@ fn measure(card: &Card) -> String {
 impl Move {
     /// The id under which the property is spoken of: the base's, or the new one's.
     fn card(&self) -> Option<&Card> {
-        self.base.as_ref().or(self.patch.as_ref())
+        self.base.as_deref().or(self.patch.as_deref())
     }
 
     fn is_new(&self) -> bool {
@@ -222,8 +270,8 @@ impl Move {
         Finding {
             property: self.card().map(|card| card.prop_id.clone()),
             path: self.patch.as_ref().or(self.base.as_ref()).map(|card| card.path().to_owned()).filter(|path| !path.is_empty()),
-            base_card: self.base.as_ref().map(Card::to_json),
-            patch_card: self.patch.as_ref().map(Card::to_json),
+            base_card: self.base.as_deref().map(Card::to_json),
+            patch_card: self.patch.as_deref().map(Card::to_json),
             ..Finding::new(rule)
         }
     }
@@ -248,7 +296,7 @@ impl Delta {
     /// The proof that nothing got weaker and nothing waits for review, for what must not run before.
     pub fn cleared(self) -> Option<Cleared> {
         let held = self.exit() == Exit::Clear;
-        let ids = self.moves.into_iter().filter_map(|change| Some(change.patch?.prop_id));
+        let ids = self.moves.into_iter().filter_map(|change| Some(change.patch?.prop_id.clone()));
         held.then(|| Cleared { ids: ids.collect() })
     }
 }

@@ -21,6 +21,8 @@ pub(super) struct Names<'n> {
     pub(super) both_ways: BTreeSet<&'n str>,
     /// What calls of production code must be given, where that is known.
     pub(super) known_calls: Option<&'n Known<'n>>,
+    /// Whether the code defines a dotted name, on the base and in the patch.
+    pub(super) defined: Option<&'n dyn Fn(&str) -> Option<[bool; 2]>>,
     /// Names of an interface that the whole change renames.
     pub(super) renames: Option<&'n Renames>,
     /// Texts that were cut already.
@@ -57,6 +59,7 @@ impl Names<'_> {
         if one == other {
             return true;
         }
+        let texts = [one, other];
         let (one, other) = (self.read(one), self.read(other));
         let is_framed = one.frame == other.frame;
         if !is_framed && !Self::may_be_longer(&one, &other) {
@@ -76,8 +79,33 @@ impl Names<'_> {
                 let moved = self.renames.is_some_and(|names| names.became(&one, &other, at));
                 let package = |tokens: &[&str]| tokens.get(at + 1) == Some(&".") && is_free(tokens, at) && !self.own.contains(tokens[at]);
                 let renamed = |a, b| renamed(a, b) || (package(&one) && package(&other) && are_packages(a, b));
-                a == b || ((moved || renamed(a, b)) && *there.entry(a).or_insert(b) == b && *back.entry(b).or_insert(a) == a)
+                let replaced = || self.is_replaced(texts, [&one, &other], at);
+                a == b || ((moved || renamed(a, b) || replaced()) && *there.entry(a).or_insert(b) == b && *back.entry(b).or_insert(a) == a)
             })
+    }
+
+    /// Whether the code itself gave a function or class another name: the base defines the one alone, the patch the other. `texts` are
+    /// those that the tokens were cut from, with their modules.
+    fn is_replaced(&self, texts: [&str; 2], tokens: [&[&str]; 2], at: usize) -> bool {
+        let is_last = |tokens: &[&str]| at > 0 && tokens[at - 1] == "." && tokens.get(at + 1) != Some(&".") && is_word(tokens[at]);
+        let Some(defined) = self.defined.filter(|_| tokens.iter().all(|tokens| is_last(tokens))) else { return false };
+        let [was, now] = [self.dotted(texts[0], tokens[0][at]), self.dotted(texts[1], tokens[1][at])];
+        was.zip(now).is_some_and(|(was, now)| {
+            let same = was.rsplit_once('.').map(|(module, _)| module) == now.rsplit_once('.').map(|(module, _)| module);
+            same && defined(&was) == Some([true, false]) && defined(&now) == Some([false, true])
+        })
+    }
+
+    /// The imported name of a text that ends with that.
+    fn dotted(&self, text: &str, last: &str) -> Option<String> {
+        let tokens = cut(text);
+        let end = (2..tokens.len()).find(|at| tokens[*at] == last && tokens[at - 1] == "." && tokens.get(at + 1) != Some(&"."))?;
+        let mut start = end;
+        while start >= 2 && tokens[start - 1] == "." && is_word(tokens[start - 2]) {
+            start -= 2;
+        }
+        let is_root = start < end && is_name(tokens[start]) && is_free(&tokens, start) && !self.own.contains(tokens[start]);
+        is_root.then(|| tokens[start..=end].concat())
     }
 
     /// Whether two texts may be alike at all: cheap, and true wherever they are.

@@ -48,9 +48,10 @@ pub(super) fn compare(base: &Card, patch: &Card, told: Told, ledger: &mut Ledger
     let after_all = spoken(&after, sides.patch).unwrap_or_default();
     let used = Used::of(&before, &after);
     let renames = ledger.renames();
-    let (signatures, path) = (ledger.signatures(), patch.path());
-    let known = |name: &str| signatures(name, path);
-    let names = Names { known_calls: Some(&known), ..used.names(&before, &after, &renames) };
+    let (code, path) = (ledger.code(), patch.path());
+    let known = |name: &str| (code.signature)(name, path);
+    let defined = |name: &str| (code.defines)(name, path);
+    let names = Names { known_calls: Some(&known), defined: Some(&defined), ..used.names(&before, &after, &renames) };
     let (lost, gained) = unmatched(before_all, &after_all, &before, &after, &names);
     let there = There {
         fresh: gained.iter().map(|s| Oracle::read(&s.text)).collect(),

@@ -447,7 +447,7 @@ fn what_only_another_base_of_a_merge_has_is_neither_new_nor_a_hiding_place() {
     let base = [test("t.py::test_x", &["f() == 1", "g()"]), test("u.py::test_gone", &["h()"])];
     let theirs = [test("v.py::test_y", &["f() == 1"]), test("v.py::test_gone", &["h()"])];
     let patch = [vec![test("t.py::test_x", &["g()"])], theirs.to_vec()].concat();
-    let delta = compare_beside(&base, &patch, &theirs, &|_, _| None);
+    let delta = compare_beside(&base, &patch, &theirs, &super::NOTHING);
     let wanted = [(Rule::AssertionRemoved, "t.py::test_x".to_owned()), (Rule::PropertyRemoved, "u.py::test_gone".to_owned())];
     assert_eq!(rules(&delta), wanted);
 }

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::finding::Rule;
 use crate::strength::domain::Strategy;
 use crate::strength::domain::compare::narrowing;
+use crate::strength::domain::moved::without_modules;
+use crate::strength::domain::respelt::is_respelt;
 
 type Part = (String, Strategy);
 
@@ -19,12 +21,26 @@ pub(super) fn call(base: &[Part], patch: &[Part]) -> Option<Rule> {
 fn by_key(base: &[Part], patch: &[Part]) -> Option<Rule> {
     let now: BTreeMap<&str, &Strategy> = patch.iter().map(|(key, part)| (key.as_str(), part)).collect();
     let mut rules = base.iter().filter_map(|(key, part)| match now.get(key.as_str()) {
+        Some(kept) if is_definition(key) && is_told_again(part, kept) => None,
         Some(kept) => narrowing(part, kept),
         None => Some(if key.contains("draw[") { Rule::BoundNarrowed } else { Rule::DomainUnreadable }),
     });
     let worst = rules.by_ref().min();
     let counted = |parts: &[Part]| parts.iter().filter(|(key, _)| !key.starts_with("leans[")).count();
     worst.or_else(|| (counted(patch) > counted(base)).then_some(Rule::DomainUnreadable))
+}
+
+/// Whether a part is the text of a definition.
+fn is_definition(key: &str) -> bool {
+    key == Strategy::BODY || key == Strategy::BEHIND
+}
+
+/// Whether two texts say the same with names spelt otherwise.
+fn is_told_again(was: &Strategy, now: &Strategy) -> bool {
+    match (was, now) {
+        (Strategy::Value(was), Strategy::Value(now)) | (Strategy::Opaque(was), Strategy::Opaque(now)) => is_respelt(was, now),
+        _ => false,
+    }
 }
 
 /// The patch's parts under the keys that they have on the base, where its body is the base's that draws more and gives it to calls.
@@ -37,11 +53,18 @@ fn aligned(base: &[Part], patch: &[Part]) -> Option<Vec<Part>> {
     // A text that looks like a place is none.
     let is_told =
         |parts: &[Part], text: &str| text.split(' ').filter(|word| hole(word).is_some()).count() == draws(parts) + count(parts, "part[");
-    let places = Some(()).filter(|()| is_told(base, was) && is_told(patch, now)).and_then(|()| grown(was, now))?;
     let key = |at: usize, draws: usize| match at.checked_sub(draws) {
         None => format!("{label}{at}]"),
         Some(at) => format!("part[{at}]"),
     };
+    // A value that became one of several that are drawn.
+    let holds = |at: usize, value: &str| {
+        let (key, value) = (key(at, draws(patch)), without_modules(value));
+        let keys =
+            patch.iter().find_map(|(name, part)| if let Strategy::Finite(keys) = part { (*name == key).then_some(keys) } else { None });
+        keys.is_some_and(|keys| keys.iter().any(|key| without_modules(key) == value))
+    };
+    let places = Some(()).filter(|()| is_told(base, was) && is_told(patch, now)).and_then(|()| grown(was, now, &holds))?;
     let keys: BTreeMap<String, String> = places.iter().map(|(was, now)| (key(*now, draws(patch)), key(*was, draws(base)))).collect();
     let is_open = |part: &Strategy| !matches!(part, Strategy::Finite(keys) if keys.len() < 2);
     let mut told = Vec::with_capacity(base.len());
@@ -66,17 +89,23 @@ fn body(parts: &[Part]) -> Option<&str> {
 }
 
 /// Where each draw of a body stands in another one, which is the same with more draws that calls are given: by keyword or after all that
-/// they were given, as they are or under a name of their own.
-fn grown(base: &str, patch: &str) -> Option<BTreeMap<usize, usize>> {
+/// they were given, as they are or under a name of their own, or with a draw in the place of one of its values.
+fn grown(base: &str, patch: &str, holds: &dyn Fn(usize, &str) -> bool) -> Option<BTreeMap<usize, usize>> {
     let (base, patch): (Vec<&str>, Vec<&str>) = (base.split(' ').collect(), patch.split(' ').collect());
-    let mut reader =
-        Reader { patch: &patch, known: base.iter().copied().collect(), fresh: BTreeSet::new(), draw: draw(&patch).unwrap_or_default() };
+    let mut reader = Reader { patch: &patch, known: values(&base), fresh: BTreeMap::new(), draw: draw(&patch).unwrap_or_default() };
     let (mut at, mut now, mut places, mut calls) = (0, 0, BTreeMap::new(), Vec::new());
     while now < patch.len() {
         let in_call = calls.last() == Some(&true) && base.get(at) == Some(&")");
         let added = reader.statement(now).or_else(|| reader.function(now)).or_else(|| if in_call { reader.argument(now) } else { None });
         if let Some(end) = added {
             now = end;
+            continue;
+        }
+        if let Some((hole, length)) = reader.drawn_at(now)
+            && let Some((end, was)) = reader.replaced(&base, at, length, hole, holds)
+        {
+            places.extend(was.map(|was| (was, hole)));
+            (at, now) = (end, now + length);
             continue;
         }
         match base.get(at).map(|word| (hole(word), hole(patch[now]))) {
@@ -92,6 +121,23 @@ fn grown(base: &str, patch: &str) -> Option<BTreeMap<usize, usize>> {
         (at, now) = (at + 1, now + 1);
     }
     (at == base.len()).then_some(places)
+}
+
+/// The words of a body that are no keywords of calls.
+fn values<'b>(base: &[&'b str]) -> BTreeSet<&'b str> {
+    let is_keyword = |at: usize| at > 0 && matches!(base[at - 1], "(" | ",") && base.get(at + 1) == Some(&"=");
+    (0..base.len()).filter(|at| !is_keyword(*at)).map(|at| base[at]).collect()
+}
+
+/// How many words stand before the comma, bracket or line that ends a value.
+fn value_end(words: &[&str]) -> Option<usize> {
+    let mut depth = 0_usize;
+    words.iter().position(|word| {
+        let closes = matches!(*word, ")" | "]" | "}");
+        let is_end = depth == 0 && (closes || matches!(*word, "," | ";"));
+        depth = depth.saturating_add(usize::from(matches!(*word, "(" | "[" | "{"))).saturating_sub(usize::from(closes));
+        is_end
+    })
 }
 
 /// The number of a draw's place.
@@ -121,8 +167,8 @@ struct Reader<'p> {
     patch: &'p [&'p str],
     /// Words of the base.
     known: BTreeSet<&'p str>,
-    /// Names that stand for something drawn and for nothing on the base.
-    fresh: BTreeSet<&'p str>,
+    /// Names that stand for something drawn and for nothing on the base, and for which draw where that is all.
+    fresh: BTreeMap<&'p str, Option<usize>>,
     draw: &'p str,
 }
 
@@ -132,8 +178,37 @@ impl Reader<'_> {
         let starts = at == 0 || matches!(self.patch[at - 1], ";" | "{" | "}");
         let &[name, "=", ..] = self.patch.get(at..)? else { return None };
         let end = at + self.patch[at..].iter().position(|word| *word == ";")?;
-        let is_new = starts && is_name(name) && !self.known.contains(name) && !self.fresh.contains(name);
-        (is_new && self.is_drawn(&self.patch[at + 2..end])).then(|| self.fresh.insert(name)).map(|_| end + 1)
+        let is_new = starts && is_name(name) && !self.known.contains(name) && !self.fresh.contains_key(name);
+        let whole = self.drawn_at(at + 2).filter(|(_, length)| at + 2 + length == end).map(|(hole, _)| hole);
+        (is_new && self.is_drawn(&self.patch[at + 2..end])).then(|| self.fresh.insert(name, whole)).map(|_| end + 1)
+    }
+
+    /// The draw that stands here, or whose name does, and how many words it takes.
+    fn drawn_at(&self, at: usize) -> Option<(usize, usize)> {
+        match self.patch.get(at..)? {
+            [draw, "(", place, ")", ..] if *draw == self.draw => hole(place).map(|hole| (hole, 4)),
+            [name, ..] => self.fresh.get(name).copied().flatten().map(|hole| (hole, 1)),
+            [] => None,
+        }
+    }
+
+    /// Where the base's value ends in whose place a draw stands now, and its own draw where it was one.
+    fn replaced(
+        &self,
+        base: &[&str],
+        at: usize,
+        length: usize,
+        place: usize,
+        holds: &dyn Fn(usize, &str) -> bool,
+    ) -> Option<(usize, Option<usize>)> {
+        let is_value = at.checked_sub(1).is_none_or(|at| matches!(base[at], "=" | "(" | "[" | "," | "return" | ":"));
+        match base.get(at..)? {
+            [draw, "(", was, ")", ..] if *draw == self.draw => (length == 1).then(|| Some((at + 4, Some(hole(was)?)))).flatten(),
+            rest => {
+                let end = at + value_end(rest)?;
+                (is_value && end > at && holds(place, &base[at..end].join(" "))).then_some((end, None))
+            }
+        }
     }
 
     /// Where a function ends that is defined here under a new name.
@@ -157,14 +232,7 @@ impl Reader<'_> {
         if first == 0 && self.patch.get(at.wrapping_sub(1)) != Some(&"(") {
             return None;
         }
-        let mut depth = 0_usize;
-        let ends = |word: &&str| {
-            let closes = matches!(*word, ")" | "]" | "}");
-            let is_end = depth == 0 && (closes || *word == ",");
-            depth = depth.saturating_add(usize::from(matches!(*word, "(" | "[" | "{"))).saturating_sub(usize::from(closes));
-            is_end
-        };
-        let end = at + first + self.patch.get(at + first..)?.iter().position(ends)?;
+        let end = at + first + value_end(self.patch.get(at + first..)?)?;
         let value = match &self.patch[at + first..end] {
             [word, "=", value @ ..] if is_name(word) => value,
             value => value,
@@ -183,7 +251,7 @@ impl Reader<'_> {
                 || word.chars().all(|c| c.is_ascii_digit())
         };
         let stops = |word: &&str| matches!(*word, "return" | "yield" | "lambda" | "for");
-        value.iter().any(|word| hole(word).is_some() || self.fresh.contains(word))
+        value.iter().any(|word| hole(word).is_some() || self.fresh.contains_key(word))
             && value.iter().all(|word| is_plain(word))
             && !value.iter().any(stops)
             && !(0..value.len()).any(calls)
@@ -210,9 +278,26 @@ mod tests {
             ("n = draw ( #0 ) ; return Order ( n , draw ( #1 ) ) , draw ( #2 )", false),
             ("draw ( #0 ) ; return Order ( draw ( #1 ) )", false),
         ] {
-            assert_eq!(grown(base, patch).is_some(), wanted, "{patch}");
+            assert_eq!(grown(base, patch, &|_, _| false).is_some(), wanted, "{patch}");
         }
-        let places = grown(base, "n = draw ( #0 ) ; v = draw ( #1 ) ; return Order ( n , draw ( #2 ) , vip = v )").unwrap();
+        let grown_to = "n = draw ( #0 ) ; v = draw ( #1 ) ; return Order ( n , draw ( #2 ) , vip = v )";
+        let places = grown(base, grown_to, &|_, _| false).unwrap();
         assert_eq!(places.into_iter().collect::<Vec<_>>(), [(0, 0), (1, 2)]);
+    }
+
+    #[test]
+    fn a_value_may_become_a_draw_that_gives_it_too() {
+        let base = "n = draw ( #0 ) ; return Order ( n , kind = dict [ str ] )";
+        let holds = |at: usize, value: &str| at == 1 && value == "dict [ str ]";
+        for (patch, wanted) in [
+            ("n = draw ( #0 ) ; return Order ( n , kind = draw ( #1 ) )", true),
+            ("n = draw ( #0 ) ; k = draw ( #1 ) ; return Order ( n , kind = k )", true),
+            ("n = draw ( #0 ) ; k = f ( draw ( #1 ) ) ; return Order ( n , kind = k )", false),
+            ("n = draw ( #0 ) ; return Order ( draw ( #1 ) , kind = dict [ str ] )", false),
+            ("n = draw ( #1 ) ; return Order ( n , kind = draw ( #0 ) )", false),
+            ("n = draw ( #0 ) ; return Order ( n , draw ( #1 ) )", false),
+        ] {
+            assert_eq!(grown(base, patch, &holds).is_some(), wanted, "{patch}");
+        }
     }
 }

@@ -6,6 +6,7 @@ use num_bigint::BigInt;
 
 use crate::finding::Rule;
 use crate::strength::domain::called::call;
+use crate::strength::domain::lost::input;
 use crate::strength::domain::moved::{is_same, without_modules};
 use crate::strength::domain::strategy::{Strategy, decimal, holds, short};
 use crate::strength::domain::{Argument, Domain, Origin, Table};
@@ -29,6 +30,10 @@ const SPREAD_CAP: u64 = 10_000;
 impl Domain {
     /// What this domain, the base's, admits and `patch` does not. Empty when the patch holds every input of the base.
     pub fn losses(&self, patch: &Domain) -> Vec<DomainLoss> {
+        // Most domains of a changed file did not change, and to see that takes no set of rows.
+        if self == patch {
+            return Vec::new();
+        }
         let mut losses = self.table_losses(patch);
         losses.extend(self.argument_losses(patch));
         for text in self.unread.difference(&patch.unread) {
@@ -83,7 +88,8 @@ impl Domain {
                 continue;
             };
             if let Some(rule) = narrowing(&base.strategy, &now) {
-                losses.push(DomainLoss { rule, says: moved(&base.name, &base.strategy, &now) });
+                let lost = input(&base.strategy, &now).map(|input| format!(", without {}={}", base.name, short(&input)));
+                losses.push(DomainLoss { rule, says: moved(&base.name, &base.strategy, &now) + &lost.unwrap_or_default() });
             }
         }
         losses
@@ -309,6 +315,7 @@ pub(super) fn narrowing(base: &Strategy, patch: &Strategy) -> Option<Rule> {
     }
     match (base, patch) {
         (Strategy::Finite(keys), _) if keys.is_empty() => None,
+        _ if branched(base, patch).is_some() => None,
         (Strategy::OneOf(parts), _) => parts.iter().find_map(|part| narrowing(part, patch)),
         (_, Strategy::OneOf(parts)) => any_holds(base, parts),
         (Strategy::Integers { low, high }, Strategy::Integers { low: new_low, high: new_high }) => {
@@ -335,6 +342,23 @@ pub(super) fn narrowing(base: &Strategy, patch: &Strategy) -> Option<Rule> {
         (Strategy::Mapped { of, how, .. }, _) if how == "filter" => narrowing(of, patch),
         _ => Some(if readable(base) && readable(patch) { Rule::BoundNarrowed } else { Rule::DomainUnreadable }),
     }
+}
+
+/// Whether what stands under a condition on one side alone holds either way: each branch is held, or each holds.
+fn branched(base: &Strategy, patch: &Strategy) -> Option<()> {
+    let arms = |strategy: &Strategy| match strategy {
+        Strategy::Call { name, arguments } if name == Strategy::BRANCHES => {
+            let arm = |key: &str| arguments.iter().find(|(name, _)| name == key).map(|(_, arm)| arm.clone());
+            Some([arm("then")?, arm("else")?])
+        }
+        _ => None,
+    };
+    let held = match (arms(base), arms(patch)) {
+        (Some(arms), None) => arms.iter().all(|arm| narrowing(arm, patch).is_none()),
+        (None, Some(arms)) => arms.iter().all(|arm| narrowing(base, arm).is_none()),
+        _ => false,
+    };
+    held.then_some(())
 }
 
 fn narrowed(kept: bool) -> Option<Rule> {

@@ -12,14 +12,25 @@ pub(super) fn is_same(one: &str, other: &str) -> bool {
 /// A text with every dotted name told by its last part.
 pub(super) fn without_modules(text: &str) -> String {
     let last = |part: &str| match part.rsplit_once('.') {
-        Some((_, name)) if part.starts_with(|c: char| c.is_alphabetic() || c == '_' || c == '.') && !name.is_empty() => name.to_owned(),
-        _ => part.to_owned(),
+        Some((_, name)) if part.starts_with(|c: char| c.is_alphabetic() || c == '_' || c == '.') && !name.is_empty() => {
+            public(name).to_owned()
+        }
+        _ => public(part).to_owned(),
     };
     parts(text).into_iter().map(last).collect()
 }
 
-/// `pack.old.Name` and `pack.new.Name`, `pack.Name` and `packs.Name`, `.Name` and `.new.Name`.
+/// A name without what says that it is private.
+pub(super) fn public(name: &str) -> &str {
+    let bare = name.trim_start_matches('_');
+    if bare.starts_with(char::is_alphabetic) { bare } else { name }
+}
+
+/// `pack.old.Name` and `pack.new.Name`, `pack.Name` and `packs.Name`, `.Name` and `.new.Name`, `_name` and `name`.
 fn is_same_name(one: &str, other: &str) -> bool {
+    if !one.contains('.') && !other.contains('.') {
+        return public(one) == public(other);
+    }
     if one.starts_with('.') && other.starts_with('.') {
         return one.rsplit('.').next() == other.rsplit('.').next();
     }
@@ -90,11 +101,14 @@ mod tests {
             ("pack._compat.List[pack.A]", "typing.List[pack.A]"),
             (".make(a=1, b=.Name)", ".helpers.make(a=1, b=..names.Name)"),
             ("f(x).y", "f(x).y"),
+            ("zip(_names(), attrs)", "zip(names(), attrs)"),
         ] {
             assert!(is_same(one, other), "{one} {other}");
         }
         for (one, other) in [
             ("pack.Real", "pack.Fake"),
+            ("lambda _0: _0", "lambda _1: _0"),
+            ("'_names'", "'names'"),
             ("pack.Real", "fakes.Real"),
             ("Real", "pack.Real"),
             ("'pack.old.List'", "'pack.new.List'"),

@@ -114,8 +114,10 @@ fn ignored(sight: &Sight<'_>, path: &RepoPath, before: &Hooks, after: &Hooks) ->
         let place = joined(path.parent(), entry);
         let opaque = entry.starts_with('(');
         let glob = entry.contains(['*', '?', '[']);
+        // What was left out by name may be left out by a pattern.
+        let known = |file: &RepoPath| before.ignored.keys().any(|was| joined(path.parent(), was) == *file);
         let there = match glob {
-            true => sight.base.list(path.parent())?.iter().any(|(file, _)| is_like(entry, file)),
+            true => sight.base.list(path.parent())?.iter().any(|(file, _)| is_like(entry, file) && !known(file)),
             false => sight.base.entry(&place)?.is_some() || !sight.base.list(place.as_bytes())?.is_empty(),
         };
         if !opaque && !there {

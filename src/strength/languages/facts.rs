@@ -151,6 +151,8 @@ pub enum Meaning {
     Imported(String),
     /// A literal that is no list.
     Literal(String),
+    /// A condition.
+    Condition(String),
 }
 
 /// A list of cases whose argument names are not known yet.

@@ -209,6 +209,7 @@ impl<'l> Linker<'l> {
         };
         let domain = self.domain(function, home, class)?;
         let mut effort = self.effort(kind, function, class, home)?;
+        effort.marks = self.resolver.marks(std::mem::take(&mut effort.marks), home)?;
         let mut calls = Vec::new();
         for call in &function.calls {
             let Some((helper, marks)) = self.helper(call, function, home)? else { continue };
@@ -239,7 +240,11 @@ impl<'l> Linker<'l> {
         }
         let given =
             |name: &String| domain.tables.iter().any(|t| t.names.contains(name)) || domain.arguments.iter().any(|a| a.name == *name);
-        let asked: Vec<Table> = function.parameters.iter().filter(|p| !given(p)).filter_map(|p| self.fixtures.get(p).cloned()).collect();
+        // Fixtures that a mark asks for multiply its runs as those do that it takes.
+        let of_classes = self.around(class).into_iter().filter_map(|at| self.module.classes.get(at)).flat_map(|class| &class.effort.leads);
+        let marked = function.effort.leads.iter().chain(of_classes).filter(|name| !function.parameters.contains(name));
+        let names = function.parameters.iter().chain(marked).collect::<BTreeSet<_>>();
+        let asked: Vec<Table> = names.into_iter().filter(|p| !given(p)).filter_map(|p| self.fixtures.get(p).cloned()).collect();
         if function.role != Role::Fixture {
             domain.tables.extend(asked);
         }

@@ -135,7 +135,11 @@ impl<'s> Resolver<'s> {
     fn call(&self, name: &str, arguments: &[(String, Strategy)], from: &RepoPath, depth: usize) -> Result<Strategy, SnapshotError> {
         let mut linked = Vec::with_capacity(arguments.len());
         for (key, part) in arguments {
-            linked.push((key.clone(), self.strategy(part, from, depth)?));
+            let told = match part {
+                Strategy::Value(test) if name == Strategy::BRANCHES => Strategy::Value(self.condition(test, from)?),
+                part => self.strategy(part, from, depth)?,
+            };
+            linked.push((key.clone(), told));
         }
         if !is_dotted(name) || name.starts_with("hypothesis.") {
             return Ok(Strategy::Call { name: name.to_owned(), arguments: linked });

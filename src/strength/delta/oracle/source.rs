@@ -175,6 +175,11 @@ pub(in crate::strength::delta) fn normal(text: &str) -> String {
             at += words.len();
             continue;
         }
+        if let Some(close) = listed(&tokens, at) {
+            skipped.insert(close);
+            at += 2;
+            continue;
+        }
         if let Some((length, word)) = respelt(rest).filter(|_| at == 0 || tokens[at - 1] != ".") {
             told.extend(word.map(str::to_owned));
             at += length;
@@ -186,6 +191,16 @@ pub(in crate::strength::delta) fn normal(text: &str) -> String {
         at += 1;
     }
     told.join(" ")
+}
+
+/// Where `list(x)` closes of which only a part is taken: `list(x)[0]` is `x[0]` wherever that is something.
+fn listed(tokens: Tokens<'_>, at: usize) -> Option<usize> {
+    let opens = tokens[at..].starts_with(&["list", "("]) && (at == 0 || tokens[at - 1] != ".");
+    let close = Some(()).filter(|()| opens).and_then(|()| closing(tokens, at + 1))?;
+    let inside = &tokens[at + 2..close];
+    let is_chain =
+        !inside.is_empty() && top(inside).all(|(_, t)| matches!(t, "." | "(" | "[") || (is_word(t) && !is_keyword(t) && t != "lambda"));
+    (is_chain && tokens.get(close + 1) == Some(&"[")).then_some(close)
 }
 
 /// Spellings of the same thing in older and newer Python: how many tokens, and what is told instead.

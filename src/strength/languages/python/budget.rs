@@ -89,7 +89,13 @@ fn listed(value: &Expr, scope: &Scope<'_, '_>) -> String {
 fn whole(value: &Expr, scope: &Scope<'_, '_>) -> String {
     let name = scope.dotted(value).unwrap_or_default();
     let name = name.strip_suffix(".all").unwrap_or(&name);
-    if matches!(last(name), "Phase" | "HealthCheck") { "all".to_owned() } else { opaque(value, scope) }
+    let is_kind = |name: &str| matches!(last(name), "Phase" | "HealthCheck");
+    match name.rsplit_once('.') {
+        _ if is_kind(name) => "all".to_owned(),
+        // One member without a list around it.
+        Some((of, member)) if is_kind(of) => member.to_owned(),
+        _ => opaque(value, scope),
+    }
 }
 
 fn last(name: &str) -> &str {

@@ -168,6 +168,9 @@ impl<'a> Teller<'_, '_, 'a> {
             | Stmt::Match(_)
             | Stmt::FunctionDef(_)
             | Stmt::ClassDef(_) => {
+                if matches!(stmt, Stmt::If(s) if self.choose(s)) {
+                    return;
+                }
                 if !matches!(stmt, Stmt::If(_) | Stmt::With(_)) {
                     self.forget(stmt);
                 }
@@ -307,7 +310,8 @@ impl<'a> Teller<'_, '_, 'a> {
             },
             Stmt::Assign(s) => self.text(&s.value),
             Stmt::Return(s) if s.value.is_some() => s.value.as_ref().map(|v| self.text(v)).unwrap_or_default(),
-            Stmt::With(s) if s.body.len() == 1 => self.raiser(&s.body[0]),
+            // As where it stands behind the same `with`.
+            Stmt::With(s) => s.body.last().map(|last| self.raiser(last)).unwrap_or_default(),
             other => self.plain(other),
         }
     }

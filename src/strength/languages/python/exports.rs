@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ruff_python_ast::Expr;
+use ruff_python_ast::{Expr, UnaryOp};
 use ruff_text_size::Ranged as _;
 
 use crate::strength::effort::Mark;
@@ -53,8 +53,11 @@ fn once(value: &Expr, scope: &Scope<'_, '_>) -> Option<Meaning> {
             (list.rows.len() <= EXPORTED).then_some(Meaning::Cases(list))
         }
         Expr::NumberLiteral(_) | Expr::UnaryOp(_) | Expr::StringLiteral(_) | Expr::BinOp(_) => {
-            fold(value, scope).map(|v| Meaning::Literal(v.text()))
+            let asks =
+                || matches!(value, Expr::UnaryOp(u) if u.op == UnaryOp::Not).then(|| Meaning::Condition(marks::condition(value, scope)));
+            fold(value, scope).map(|v| Meaning::Literal(v.text())).or_else(asks)
         }
+        Expr::Compare(_) => Some(Meaning::Condition(marks::condition(value, scope))),
         _ => None,
     }
 }

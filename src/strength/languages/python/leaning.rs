@@ -29,9 +29,10 @@ pub(super) fn leaning(expr: &Expr, scope: &Scope<'_, '_>) -> Strategy {
     }
     // Inside another one, which tells all that this one leans on.
     if scope.names.is_open(WITHIN) {
-        return Strategy::Opaque(format!("{text}  # {}", print.unwrap_or_default()));
+        return Strategy::Opaque(format!("{text}  # {}", print.map(|behind| behind.hash()).unwrap_or_default()));
     }
-    let mut arguments = vec![(Strategy::BEHIND.to_owned(), Strategy::Opaque(print.unwrap_or_default()))];
+    let behind = print.map(|behind| behind.text()).unwrap_or_default();
+    let mut arguments = vec![(Strategy::BEHIND.to_owned(), Strategy::Opaque(behind))];
     arguments.extend(leans.iter().map(|name| (format!("leans[{name}]"), alone(name, &leans, scope))));
     Strategy::Call { name: text, arguments }
 }

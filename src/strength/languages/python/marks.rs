@@ -173,7 +173,7 @@ pub(super) fn truth(expr: &Expr, scope: &Scope<'_, '_>) -> Option<bool> {
 }
 
 /// A condition; one in a string is what the string says, and a name of this file what it is bound to.
-fn condition(expr: &Expr, scope: &Scope<'_, '_>) -> String {
+pub(super) fn condition(expr: &Expr, scope: &Scope<'_, '_>) -> String {
     match fold(expr, scope) {
         Some(Value::Str(text)) => text,
         _ => match expr {

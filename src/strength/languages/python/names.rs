@@ -98,13 +98,13 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// One short hash over everything of this file that these names lead to; `None` when they lead to nothing here.
+    /// One hash over everything of this file that these names lead to; `None` when they lead to nothing here.
     pub(super) fn fingerprint(&self, names: &BTreeSet<String>) -> Option<String> {
-        self.behind(names, &|_| false).0
+        self.behind(names, &|_| false).0.map(|behind| behind.hash())
     }
 
-    /// The same without what is told apart, and the names of that.
-    pub(super) fn behind(&self, names: &BTreeSet<String>, apart: &dyn Fn(&str) -> bool) -> (Option<String>, BTreeSet<&'a str>) {
+    /// Everything of this file that they lead to without what is told apart, and the names of that.
+    pub(super) fn behind(&self, names: &BTreeSet<String>, apart: &dyn Fn(&str) -> bool) -> (Option<Behind<'_>>, BTreeSet<&'a str>) {
         let mut told: BTreeSet<&'a str> = BTreeSet::new();
         let mut open: Vec<&'a str> = names.iter().filter_map(|name| self.top.get_key_value(name.as_str()).map(|(name, _)| *name)).collect();
         let mut seen: BTreeSet<&'a str> = open.iter().copied().collect();
@@ -113,7 +113,7 @@ impl<'a> Names<'a> {
             for place in self.places.get(name).into_iter().flatten() {
                 let tokens = self.file.tokens(*place);
                 if self.scope().spend(tokens.len()).is_none() {
-                    return (Some(self.file.whole_sha256()), BTreeSet::new());
+                    return (Some(Behind { file: self.file, ranges: Vec::new() }), BTreeSet::new());
                 }
                 if apart(name) {
                     told.insert(name);
@@ -130,7 +130,7 @@ impl<'a> Names<'a> {
         }
         ranges.sort_unstable_by_key(Ranged::start);
         ranges.dedup();
-        ((!ranges.is_empty()).then(|| self.file.sha256(&ranges, &[])[..16].to_owned()), told)
+        ((!ranges.is_empty()).then(|| Behind { file: self.file, ranges }), told)
     }
 
     /// A name that stands for a mutated one's list is the same list.
@@ -172,6 +172,34 @@ impl<'a> Names<'a> {
     /// Every imported name and where it comes from.
     pub(super) fn imported(&self) -> impl Iterator<Item = (&'a str, &str)> {
         self.imports.iter().filter(|(name, _)| !self.top.contains_key(*name)).filter_map(|(name, from)| Some((*name, from.as_deref()?)))
+    }
+}
+
+/// The parts of a file that names lead to; without a part, all of it.
+pub(super) struct Behind<'f> {
+    file: &'f File<'f>,
+    ranges: Vec<TextRange>,
+}
+
+/// Longest text of definitions that is told as it is.
+const BEHIND: usize = 4 << 10;
+
+impl Behind<'_> {
+    /// One short hash.
+    pub(super) fn hash(&self) -> String {
+        if self.ranges.is_empty() {
+            return self.file.whole_sha256();
+        }
+        self.file.sha256(&self.ranges, &[])[..16].to_owned()
+    }
+
+    /// The text, or the hash of a long one.
+    pub(super) fn text(&self) -> String {
+        let length: usize = self.ranges.iter().map(|range| range.len().to_usize()).sum();
+        if length == 0 || length > BEHIND {
+            return self.hash();
+        }
+        self.ranges.iter().map(|range| self.file.plain(*range, &[])).collect::<Vec<_>>().join(" ; ")
     }
 }
 

@@ -261,8 +261,12 @@ pub(super) fn made_by(def: &StmtFunctionDef, home: &Scope<'_, '_>) -> Option<Str
     let scope = home.inside(&own);
     home.names.open(name);
     let label = if composite { "draw" } else { "return" };
+    let drawn = |expr: &Expr| match tossed(expr, finder.draw) {
+        Some(arms) => Strategy::Finite(arms.into_iter().map(|arm| canonical(arm, &scope)).collect()),
+        None => strategy(expr, &scope),
+    };
     let mut arguments: Vec<(String, Strategy)> =
-        finder.found.iter().enumerate().map(|(at, expr)| (format!("{label}[{at}]"), strategy(expr, &scope))).collect();
+        finder.found.iter().enumerate().map(|(at, expr)| (format!("{label}[{at}]"), drawn(expr))).collect();
     let chains = finder.chains.iter().enumerate();
     arguments.extend(chains.map(|(at, expr)| (format!("part[{at}]"), strategy(expr, &scope))));
     home.names.close();
@@ -270,7 +274,7 @@ pub(super) fn made_by(def: &StmtFunctionDef, home: &Scope<'_, '_>) -> Option<Str
     let counts = |stmt: &&Stmt| !matches!(stmt, Stmt::Import(_) | Stmt::ImportFrom(_));
     let body: Vec<TextRange> = statements(&def.body).filter(counts).map(Stmt::range).collect();
     let length: usize = body.iter().map(|range| range.len().to_usize()).sum();
-    let text = || body.iter().map(|range| home.names.file.plain(*range, &holes)).collect::<Vec<_>>().join(" ; ");
+    let text = || finder.drawn(&body.iter().map(|range| home.names.file.plain(*range, &holes)).collect::<Vec<_>>().join(" ; "));
     let told = (length <= BODY).then(text);
     let told = told.unwrap_or_else(|| home.names.file.sha256(&body, &holes)[..16].to_owned());
     arguments.push((Strategy::BODY.to_owned(), Strategy::Value(told)));
@@ -343,6 +347,43 @@ impl<'a> Finder<'a> {
     fn new(draw: Option<&'a str>) -> Self {
         Finder { draw, found: Vec::new(), chains: Vec::new(), depth: 0 }
     }
+
+    /// A body's text where a toss between values is told as the draw that it is.
+    fn drawn(&self, text: &str) -> String {
+        let Some(draw) = self.draw else { return text.to_owned() };
+        let is_toss = |word: &str| {
+            let at = word.strip_prefix('#').and_then(|at| at.parse::<usize>().ok());
+            at.and_then(|at| self.found.get(at)).is_some_and(|expr| tossed(expr, Some(draw)).is_some())
+        };
+        let told = text.split(' ').map(|word| if is_toss(word) { format!("{draw} ( {word} )") } else { word.to_owned() });
+        told.collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// The values of `a if draw(booleans()) else b`, which is a draw from both; none of them draws itself.
+fn tossed<'a>(expr: &'a Expr, draw: Option<&str>) -> Option<Vec<&'a Expr>> {
+    let (draw, either) = (draw?, expr.as_if_expr()?);
+    let toss = either.test.as_call_expr()?;
+    let of = toss.arguments.args.first()?.as_call_expr()?;
+    let name = match &*of.func {
+        Expr::Name(name) => name.id.as_str(),
+        Expr::Attribute(attribute) => attribute.attr.as_str(),
+        _ => return None,
+    };
+    let is_toss = name == "booleans" && of.arguments.is_empty() && toss.func.as_name_expr().is_some_and(|name| name.id.as_str() == draw);
+    let mut arms = Vec::new();
+    for arm in [&*either.body, &*either.orelse] {
+        match tossed(arm, Some(draw)) {
+            Some(inner) => arms.extend(inner),
+            None => arms.push(arm),
+        }
+    }
+    let draws = |arm: &&Expr| {
+        let mut inside = Finder::new(Some(draw));
+        inside.visit_expr(arm);
+        !inside.found.is_empty()
+    };
+    (is_toss && !arms.iter().any(draws)).then_some(arms)
 }
 
 /// Whether an expression is a choice between what calls make.
@@ -368,6 +409,9 @@ impl<'a> Visitor<'a> for Finder<'a> {
     }
 
     fn visit_expr(&mut self, expr: &'a Expr) {
+        if tossed(expr, self.draw).is_some() {
+            return self.found.push(expr);
+        }
         if let (Some(draw), Expr::Call(call)) = (self.draw, expr)
             && call.func.as_name_expr().is_some_and(|n| n.id.as_str() == draw)
         {

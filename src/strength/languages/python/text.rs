@@ -124,12 +124,19 @@ fn closes(rest: &[Token]) -> bool {
 /// `u'a'` and `"a"` as `'a'`, where nothing inside minds.
 fn unprefixed(text: &str, each: &mut impl FnMut(&str)) {
     let bare = text.strip_prefix(['u', 'U']).unwrap_or(text);
+    let bare = bare.strip_prefix(['r', 'R']).filter(|inside| inside.starts_with(['\'', '"']) && is_raw_anyway(inside)).unwrap_or(bare);
     let plain = bare.len() >= 2 && bare.starts_with('"') && !bare.starts_with("\"\"\"") && !bare.contains(['\'', '\\']);
     if plain {
         each(&format!("'{}'", &bare[1..bare.len() - 1]));
     } else {
         each(bare);
     }
+}
+
+/// Whether no backslash of a text begins what means something else: `'\d'` is `r'\d'`.
+fn is_raw_anyway(text: &str) -> bool {
+    let mut after = text.split('\\').skip(1);
+    after.all(|rest| rest.starts_with(|c: char| !"\n\r\'\"abfnrtvxuUN01234567".contains(c)))
 }
 
 /// SHA-256 of text.

@@ -2,6 +2,7 @@
 
 mod displays;
 mod order;
+mod templates;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -12,8 +13,8 @@ use rustc_hash::FxHashMap;
 
 use crate::strength::languages::python::literal::fold;
 use crate::strength::languages::python::names::Scope;
-use crate::strength::languages::python::write::order::{ATOM, AWAIT, OR, TERNARY, Tightness, UNARY, comparison, operator, tightness};
-pub(super) use crate::strength::languages::python::write::order::{COMPARE, LAMBDA, LOOSEST, NOT};
+use crate::strength::languages::python::write::order::{ATOM, AWAIT, Tightness, UNARY, comparison, operator, tightness};
+pub(super) use crate::strength::languages::python::write::order::{COMPARE, LAMBDA, LOOSEST, NOT, OR, TERNARY};
 
 /// Texts that stand for a function's local names.
 pub(super) type Locals<'a> = FxHashMap<&'a str, Local>;
@@ -28,6 +29,11 @@ pub(super) struct Local {
 impl Local {
     pub(super) fn new(text: String, value: &Expr) -> Self {
         Local { text, tight: tightness(value) }
+    }
+
+    /// As of `a if test else b`.
+    pub(super) fn of_choice(text: String) -> Self {
+        Local { text, tight: TERNARY }
     }
 
     /// As of a text alone: what is not one literal, name or bracketed whole is put in parentheses where that could matter.

@@ -1,8 +1,8 @@
 //! Owns the tests of changes that lose nothing: each stands beside a twin that looks like it and does lose something.
 
-use crate::strength::delta::compare_beside;
-use crate::strength::snapshot::signature;
+use crate::strength::delta::{Code, compare_beside};
 use crate::strength::snapshot::tests::World;
+use crate::strength::snapshot::{defines, signature};
 use crate::tree::RepoPath;
 
 const HEAD: &str = "import sys, platform, pytest\nfrom collections import abc\nfrom hypothesis import given, strategies as st\nfrom shop.total import order_total, build, Cart, RATES\n";
@@ -13,10 +13,20 @@ type Twins<'t> = (&'t str, &'t str, &'t str, &'t str);
 
 /// What going from one text of the file to another loses.
 fn lost(base: &str, patch: &str) -> Vec<String> {
-    let world = |text: &str| World::new(&[("tests/test_a.py", &format!("{HEAD}{text}")), ("src/shop/total.py", PRODUCTION)]);
-    let (base, patch) = (world(base), world(patch));
+    lost_beside([base, patch], [PRODUCTION, PRODUCTION])
+}
+
+/// The same with other code beside each of them.
+fn lost_beside([base, patch]: [&str; 2], [before, after]: [&str; 2]) -> Vec<String> {
+    let world = |text: &str, code: &str| World::new(&[("tests/test_a.py", &format!("{HEAD}{text}")), ("src/shop/total.py", code)]);
+    let (base, patch) = (world(base, before), world(patch, after));
     let known = |name: &str, path: &str| signature(name, &RepoPath::new(path), &patch);
-    let delta = compare_beside(&base.cards("tests/test_a.py"), &patch.cards("tests/test_a.py"), &[], &known);
+    let defined = |name: &str, path: &str| {
+        let path = RepoPath::new(path);
+        Some([defines(name, &path, &base)?, defines(name, &path, &patch)?])
+    };
+    let code = Code { signature: &known, defines: &defined };
+    let delta = compare_beside(&base.cards("tests/test_a.py"), &patch.cards("tests/test_a.py"), &[], &code);
     delta.moves.into_iter().flat_map(|change| change.losses).map(|loss| loss.says).collect()
 }
 
@@ -263,4 +273,156 @@ fn a_composite_may_draw_more_and_pass_it_on() {
         &inner("    def two(x):\n        return [x, x]\n", ", base.map(two)"),
         &inner("    def one(x):\n        return [0]\n", ""),
     )]);
+}
+
+#[test]
+fn a_text_that_is_formatted_is_one_thing_however_it_is_spelt() {
+    twins(&[
+        (
+            "an f-string",
+            "def test_f(a):\n    assert build(a, 1) == '<{a!r} {n}>'.format(a=a, n=order_total(a))\n",
+            "def test_f(a):\n    assert build(a, 1) == f'<{a!r} {order_total(a)}>'\n",
+            "def test_f(a):\n    assert build(a, 1) == f'<{a!r} {order_total(a)}'\n",
+        ),
+        (
+            "places by number",
+            "def test_f(a):\n    assert build(a, 1) == '{0}-{1:>3}'.format(a, RATES)\n",
+            "def test_f(a):\n    assert build(a, 1) == f'{a}-{RATES:>3}'\n",
+            "def test_f(a):\n    assert build(a, 1) == f'{a}-{RATES:>4}'\n",
+        ),
+        (
+            "an attribute by its name",
+            "def test_f(a):\n    assert getattr(build(a, 1), 'size') == 3\n",
+            "def test_f(a):\n    assert build(a, 1).size == 3\n",
+            "def test_f(a):\n    assert build(a, 1).width == 3\n",
+        ),
+        (
+            "bytes of a text",
+            "def test_f():\n    assert build('Hello'.encode('ascii'), 1) == 3\n",
+            "def test_f():\n    assert build(b'Hello', 1) == 3\n",
+            "def test_f():\n    assert build(b'Hallo', 1) == 3\n",
+        ),
+        (
+            "a part of a list",
+            "def test_f(a):\n    assert build(a, order_total(a)[0]) == 3\n",
+            "def test_f(a):\n    assert build(a, list(order_total(a))[0]) == 3\n",
+            "def test_f(a):\n    assert build(a, list(order_total(a))[1]) == 3\n",
+        ),
+    ]);
+}
+
+#[test]
+fn a_choice_is_one_thing_however_it_is_spelt() {
+    twins(&[
+        (
+            "branches that only bind",
+            "def test_f(a):\n    if a:\n        got = build(a, 1)\n    else:\n        got = build(2, 2)\n    assert got == 3\n",
+            "def test_f(a):\n    got = build(a, 1) if a else build(2, 2)\n    assert got == 3\n",
+            "def test_f(a):\n    got = build(a, 1) if a else 3\n    assert got == 3\n",
+        ),
+        (
+            "contexts in one line",
+            "def test_f(a):\n    with pytest.raises(ValueError):\n        with build(a, 1):\n            assert a\n            order_total(a)\n",
+            "def test_f(a):\n    with pytest.raises(ValueError), build(a, 1):\n        assert a\n        order_total(a)\n",
+            "def test_f(a):\n    with pytest.raises(ValueError), build(a, 1):\n        assert a\n        order_total(0)\n",
+        ),
+    ]);
+}
+
+#[test]
+fn a_list_of_cases_may_be_written_out() {
+    twins(&[
+        (
+            "rows as assertions",
+            "@pytest.mark.parametrize('n, want', [(1, 2), (2, 4)])\ndef test_f(n, want):\n    assert build(n, 1) == want\n",
+            "def test_f():\n    assert build(1, 1) == 2\n    assert build(2, 1) == 4\n",
+            "def test_f():\n    assert build(1, 1) == 2\n    assert build(1, 1) == 2\n",
+        ),
+        (
+            "rows of a loop",
+            "def test_f():\n    for n in [1, 2]:\n        assert build(n, 1) == 3\n",
+            "def test_f():\n    assert build(1, 1) == 3\n    assert build(2, 1) == 3\n",
+            "def test_f():\n    for m in [1, 2][:1]:\n        assert build(m, 1) == 3\n",
+        ),
+        (
+            "a row whose argument is gone",
+            "@pytest.mark.parametrize('cls', [Cart])\ndef test_f(cls):\n    assert cls(1, 2).size == 3\n",
+            "def test_f():\n    assert Cart(1, 2).size == 3\n",
+            "def test_f():\n    assert Cart(1, 1).size == 3\n",
+        ),
+        (
+            "rows that a fixture gives",
+            "@pytest.mark.parametrize('on', [True, False])\ndef test_f(on):\n    assert build(1, 2) == 3\n",
+            "@pytest.fixture(params=[True, False])\ndef both(request):\n    yield\n@pytest.mark.usefixtures('both')\ndef test_f():\n    assert build(1, 2) == 3\n",
+            "@pytest.fixture(params=[True])\ndef both(request):\n    yield\n@pytest.mark.usefixtures('both')\ndef test_f():\n    assert build(1, 2) == 3\n",
+        ),
+    ]);
+}
+
+#[test]
+fn a_name_that_the_code_gave_up_for_another_is_renamed() {
+    let with = |name: &str| PRODUCTION.replace("def build(", &format!("def {name}("));
+    let test = |name: &str| {
+        format!(
+            "from shop import total\ndef test_f():\n    assert total.{name}(1, 2) == 3\n    with pytest.raises(ValueError):\n        total.{name}(0, 0)\n"
+        )
+    };
+    assert_eq!(lost_beside([&test("build"), &test("form")], [PRODUCTION, &with("form")]), [""; 0]);
+    let both = format!("{PRODUCTION}def form(name, size): pass\n");
+    for (what, before, after) in [
+        ("the old one stays", PRODUCTION, both.as_str()),
+        ("the new one was there", both.as_str(), &with("form")),
+        ("nothing moved", PRODUCTION, PRODUCTION),
+    ] {
+        assert_ne!(lost_beside([&test("build"), &test("form")], [before, after]), [""; 0], "{what}");
+    }
+}
+
+#[test]
+fn a_generator_may_draw_what_it_gave() {
+    let composite = |body: &str| {
+        format!(
+            "@st.composite\ndef carts(draw):\n    n = draw(st.integers())\n{body}@given(carts())\ndef test_f(c):\n    assert build(c, 1) == 3\n"
+        )
+    };
+    let base = composite("    return Cart(n, kind=list[int])\n");
+    for (name, honest) in [
+        ("a choice in its place", "    return Cart(n, kind=list[int] if draw(st.booleans()) else list)\n"),
+        ("a draw in its place", "    return Cart(n, kind=draw(st.sampled_from([list, list[int]])))\n"),
+        ("a draw with a name", "    kind = draw(st.sampled_from([list, list[int]]))\n    return Cart(n, kind=kind)\n"),
+    ] {
+        assert_eq!(lost(&base, &composite(honest)), [""; 0], "{name}");
+    }
+    for (name, weaker) in [
+        ("another value", "    return Cart(n, kind=list)\n"),
+        ("a draw of others", "    return Cart(n, kind=draw(st.sampled_from([list, dict])))\n"),
+        ("less of the rest", "    return Cart(0, kind=draw(st.sampled_from([list, list[int]])))\n"),
+        ("a condition", "    assume(n > 3)\n    return Cart(n, kind=draw(st.sampled_from([list, list[int]])))\n"),
+    ] {
+        assert_ne!(lost(&base, &composite(weaker)), [""; 0], "{name}");
+    }
+    let tossed = composite("    return Cart(n, kind=list[int] if draw(st.booleans()) else list)\n");
+    assert_ne!(lost(&tossed, &base), [""; 0], "a choice that is gone");
+    assert_eq!(lost(&tossed, &composite("    return Cart(n, kind=draw(st.sampled_from([dict, list, list[int]])))\n")), [""; 0]);
+}
+
+#[test]
+fn a_list_under_a_condition_holds_what_both_branches_hold() {
+    let test = |list: &str| format!("@given(st.{list})\ndef test_f(c):\n    assert build(c, 1) == 3\n");
+    let base = test("sampled_from([1, 2])");
+    assert_eq!(lost(&base, &test("sampled_from([1, 2, 3] if sys.platform == 'linux' else [1, 2])")), [""; 0]);
+    assert_ne!(lost(&base, &test("sampled_from([1, 2, 3] if sys.platform == 'linux' else [1])")), [""; 0]);
+    assert_ne!(lost(&test("sampled_from([1, 2, 3] if sys.platform == 'linux' else [1])"), &base), [""; 0]);
+}
+
+#[test]
+fn a_test_without_assertions_that_several_could_continue_is_compared() {
+    let class = |name: &str, call: &str| {
+        format!("class {name}:\n    def test_f(self):\n        with pytest.raises(ValueError):\n            {call}\n")
+    };
+    let base = class("TestBuild", "build(0, 0)");
+    let split = format!("{}{}", class("TestBuildSmall", "build(0, 0)"), class("TestBuildLarge", "build(9, 9)"));
+    assert_eq!(lost(&base, &split), [""; 0]);
+    let other = format!("{}{}", class("TestBuildSmall", "build(1, 1)"), class("TestBuildLarge", "build(9, 9)"));
+    assert_ne!(lost(&base, &other), [""; 0]);
 }

@@ -1,18 +1,31 @@
 //! Owns what local names stand for at a statement: the value they were bound to last, as far as that is certain.
 
-use ruff_python_ast::{Expr, Stmt};
+use std::fmt::Write as _;
+
+use ruff_python_ast::{Expr, Stmt, StmtIf};
 use rustc_hash::FxHashSet;
 
 use crate::strength::languages::python::claims::{LINE, Line, Teller, clipped};
 use crate::strength::languages::python::names::{Bound, Layer, layer};
 use crate::strength::languages::python::oracles;
 use crate::strength::languages::python::text::File;
-use crate::strength::languages::python::write::Local;
+use crate::strength::languages::python::write::{Local, OR, TERNARY, told_at};
 
 /// Names that a body binds more than once, or that are parameters too.
 pub(super) fn rebound<'a>(stmts: &'a [Stmt], own: &Layer<'a>, file: &File<'_>) -> FxHashSet<&'a str> {
     let many = |name: &&'a str| matches!(own.get(name), Some(Bound::Many));
     layer(stmts, file).into_keys().filter(many).collect()
+}
+
+/// What a block binds that does nothing else.
+fn assigned(block: &[Stmt]) -> Option<(&str, &Expr)> {
+    match block {
+        [Stmt::Assign(a)] => match a.targets.as_slice() {
+            [Expr::Name(name)] => Some((name.id.as_str(), &a.value)),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// What each name that is bound again stood for before a block.
@@ -32,6 +45,37 @@ impl<'a> Teller<'_, '_, 'a> {
         if short {
             self.settle();
             self.locals.insert(name, Local::new(text, value));
+        }
+        short
+    }
+
+    /// A statement that only gives one name one of several values is a choice between them.
+    pub(super) fn choose(&mut self, s: &'a StmtIf) -> bool {
+        let Some((name, value)) = assigned(&s.body) else { return false };
+        let rest: Option<Vec<(Option<&Expr>, &Expr)>> = s
+            .elif_else_clauses
+            .iter()
+            .map(|clause| assigned(&clause.body).filter(|(other, _)| *other == name).map(|(_, value)| (clause.test.as_ref(), value)))
+            .collect();
+        let Some(rest) = rest.filter(|rest| rest.last().is_some_and(|(test, _)| test.is_none()) && self.rebound.contains(name)) else {
+            return false;
+        };
+        let is_filled = |value: &Expr| oracles::is_container(value) && self.filled.contains(name);
+        if is_filled(value) || rest.iter().any(|(_, value)| is_filled(value)) {
+            return false;
+        }
+        let at = |expr: &Expr, around| told_at(expr, around, self.scope, &self.locals);
+        let mut text = format!("{} if {} else ", at(value, OR), at(&s.test, OR));
+        for (test, value) in rest {
+            match test {
+                Some(test) => drop(write!(text, "{} if {} else ", at(value, OR), at(test, OR))),
+                None => text.push_str(&at(value, TERNARY)),
+            }
+        }
+        let short = text.len() <= LINE;
+        if short {
+            self.settle();
+            self.locals.insert(name, Local::of_choice(text));
         }
         short
     }

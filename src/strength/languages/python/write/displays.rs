@@ -54,7 +54,7 @@ impl<'w> Writer<'w, '_, '_> {
                 parts.push(&e.value);
                 self.comprehension(['{', '}'], &parts, &e.generators);
             }
-            Expr::Call(e) if self.as_display(e) => {}
+            Expr::Call(e) if self.as_display(e) || self.as_chain(e) || self.as_constant(e) || self.as_template(e) => {}
             Expr::Call(e) => {
                 self.expr(&e.func, ATOM);
                 self.arguments(&e.arguments);
@@ -115,6 +115,54 @@ impl<'w> Writer<'w, '_, '_> {
         true
     }
 
+    /// `chain(*x)` is `chain.from_iterable(x)`.
+    fn as_chain(&mut self, call: &'w ExprCall) -> bool {
+        let ([Expr::Starred(all)], []) = (&*call.arguments.args, &*call.arguments.keywords) else { return false };
+        let before = self.out.len();
+        self.expr(&call.func, ATOM);
+        if &self.out[before..] != "itertools.chain" {
+            self.out.truncate(before);
+            return false;
+        }
+        self.out.push_str(".from_iterable(");
+        self.expr(&all.value, LAMBDA);
+        self.out.push(')');
+        true
+    }
+
+    /// `getattr(x, 'name')` is `x.name`, `'a'.encode()` is `b'a'`.
+    fn as_constant(&mut self, call: &'w ExprCall) -> bool {
+        match (&*call.func, &*call.arguments.args, &*call.arguments.keywords) {
+            (Expr::Name(name), [of, Expr::StringLiteral(attribute)], []) if name.id.as_str() == "getattr" && self.is_builtin("getattr") => {
+                let word = attribute.value.to_str();
+                let is_word =
+                    word.starts_with(|c: char| c.is_alphabetic() || c == '_') && word.chars().all(|c| c.is_alphanumeric() || c == '_');
+                if !is_word || of.is_number_literal_expr() {
+                    return false;
+                }
+                self.expr(of, ATOM);
+                self.out.push('.');
+                self.out.push_str(word);
+                true
+            }
+            (Expr::Attribute(method), given, []) if method.attr.as_str() == "encode" && self.resolve => {
+                let known = match given {
+                    [] => true,
+                    [Expr::StringLiteral(name)] => matches!(name.value.to_str(), "ascii" | "utf-8" | "utf8" | "latin-1" | "latin1"),
+                    _ => false,
+                };
+                match &*method.value {
+                    Expr::StringLiteral(text) if known && text.value.to_str().is_ascii() => {
+                        literal::Value::Bytes(text.value.to_str().bytes().collect()).write(&mut self.out);
+                        true
+                    }
+                    _ => false,
+                }
+            }
+            _ => false,
+        }
+    }
+
     fn pairs(&mut self, pairs: &[(Part<'w>, &'w Expr)]) {
         self.out.push('{');
         for (at, (key, value)) in pairs.iter().enumerate() {
@@ -147,6 +195,7 @@ impl<'w> Writer<'w, '_, '_> {
             Expr::BooleanLiteral(e) => self.out.push_str(if e.value { "True" } else { "False" }),
             Expr::NoneLiteral(_) => self.out.push_str("None"),
             Expr::EllipsisLiteral(_) => self.out.push_str("..."),
+            Expr::FString(e) if self.as_formatted(e) => {}
             Expr::FString(e) => {
                 self.out.push_str("f'");
                 for part in &e.value {
