@@ -80,7 +80,7 @@ impl Held<'_> {
         let view = self.view;
         let paths: BTreeSet<RepoPath> = freeze.entries.iter().map(|entry| RepoPath::from_shown(card::path_of(&entry.test))).collect();
         let carded = Carded::read(view, &paths.iter().filter(|path| view.is_test(path)).collect::<Vec<_>>())?;
-        let cards: BTreeMap<&PropId, &Card> = carded.cards.iter().map(|card| (&card.prop_id, card)).collect();
+        let cards: BTreeMap<&PropId, &Card> = carded.cards.iter().map(|card| (&card.prop_id, card.as_ref())).collect();
         let failing: BTreeSet<PropId> = self.ledger.failing().cloned().collect();
         let kept = self.evidence(freeze)?;
         Ok(freeze.faults(&Against {

@@ -111,8 +111,7 @@ fn admit(args: &Args, repo: &Repo, facts: &Facts, evidence: &Evidence, measured:
         return refuse(says, "collect evidence with the same --tests, or leave it out here");
     }
     let inventory = inventory::of_commit(repo, &measured.head, facts).map_err(|error| Err(error.into()))?;
-    let is_named = |card: &&Card| card.kind != Kind::Support;
-    let ids = inventory.cards.cards().filter(is_named).map(|card| &card.prop_id);
+    let ids = inventory.cards.cards().filter(|card| card.kind != Kind::Support).map(|card| &card.prop_id);
     let id = cards::named(&args.test, ids).map_err(|error| Err(Failure::usage(error.to_string())))?;
     let Some(card) = inventory.cards.get(id) else { return Err(Err(Failure::usage(format!("there is no test {id}")))) };
     if card.kind == Kind::Property {
@@ -143,7 +142,7 @@ fn admit(args: &Args, repo: &Repo, facts: &Facts, evidence: &Evidence, measured:
         let next = "seedgate evidence collect with more --runs".to_owned();
         return Err(Ok(Refusal { exit: Exit::Review, test: id.0.clone(), says, next }));
     }
-    Ok(card.clone())
+    Ok(Card::clone(card))
 }
 
 /// Runs the test, and writes evidence and entry when it is noise; else the refusal.
