@@ -97,7 +97,7 @@ pub(super) fn run(command: &Command) -> Result<Exit, Failure> {
     let props = props(args, &repo, &measured)?;
     let given = args.probe.as_deref().map(|path| given(path, args, &measured)).transpose()?;
     interrupt::watch();
-    let evidence = collect(args, &repo, &facts, &measured, props, given)?;
+    let evidence = collect(args, &repo, &facts, &measured, props.as_ref(), given)?;
     facts.flush();
     let path = args.out.clone().unwrap_or_else(|| trial::at_top(&repo, record::PATH));
     let text = report::json_of(&evidence);
@@ -154,14 +154,14 @@ fn collect(
     repo: &Repo,
     facts: &Facts,
     measured: &Measured,
-    props: Option<(Props, String)>,
+    props: Option<&(Props, String)>,
     given: Option<Probe>,
 ) -> Result<Evidence, Failure> {
     let (start, began) = (Instant::now(), evidence::now());
     let trees = Trees::of_user()?;
     let tests = tests(repo, &args.tests, args.limit, &measured.base)?;
     let source = Source::commit(repo, &measured.head)?;
-    let properties = evidence::replay(repo, facts, measured, props.as_ref().map(|(props, sha256)| (props, sha256.clone())))?;
+    let properties = evidence::replay(repo, facts, measured, props.map(|(props, sha256)| (props, sha256.clone())))?;
     let progress = report::Progress::new("runs of the tests:", args.runs as usize);
     let (mut runs, mut seen, mut tools) = (Vec::new(), Vec::new(), BTreeMap::new());
     for _ in 0..args.runs {

@@ -1,4 +1,4 @@
-//! Owns reading a JUnit XML report: which tests failed, whole or not at all. No entity is expanded and nothing it names is opened.
+//! Owns reading a `JUnit` report: which tests failed, whole or not at all. No entity is expanded and nothing it names is opened.
 
 use quick_xml::Reader;
 use quick_xml::XmlVersion;
@@ -201,7 +201,7 @@ impl Case {
 fn attribute(start: &BytesStart<'_>, name: &str) -> Result<Option<String>, String> {
     let wrong = |says: String| format!("the attribute {name} of an element {:?} cannot be read: {says}", start.name().as_ref() as &str);
     let found = start.try_get_attribute(name).map_err(|error| wrong(error.to_string()))?;
-    let value = found.map(|found| found.normalized_value(XmlVersion::Implicit1_0).map(|value| value.into_owned()));
+    let value = found.map(|found| found.normalized_value(XmlVersion::Implicit1_0).map(std::borrow::Cow::into_owned));
     value.transpose().map_err(|error| wrong(error.to_string()))
 }
 

@@ -36,7 +36,7 @@ Exit codes: 0 nothing failed but frozen tests, 2 something else did, 65 there is
 started, 70 fault or interrupted."
 )]
 pub(in crate::cli) struct Args {
-    /// The JUnit report that the command writes [default: pytest is asked for one].
+    /// The `JUnit` report that the command writes [default: pytest is asked for one].
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
     /// Print seedgate.freeze-run/1.
@@ -64,7 +64,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         let program = args.command.first().map(|word| word.display().to_string()).unwrap_or_default();
         return Err(Failure { exit: Exit::Unavailable, says: format!("{program} cannot be started (exit {code})") });
     }
-    let unfit = |says: String| Failure { exit: Exit::Unreadable, says: format!("{} (the command ended with {code})", says) };
+    let unfit = |says: String| Failure { exit: Exit::Unreadable, says: format!("{says} (the command ended with {code})") };
     let text = read(&report, before).map_err(|says| unfit(no_report(&says, asked)))?;
     let cases = junit::read(&text).map_err(|says| unfit(format!("{}: {says}", trial::shown(&report))))?;
     let held = |id: &PropId| !faults.iter().any(|fault| fault.test == *id);
