@@ -231,7 +231,7 @@ impl<'a> Visitor<'a> for Finder<'_, '_> {
                 if is_of_platform(&e.left) {
                     return;
                 }
-                let rest: Vec<(&'static str, &Expr)> = e.ops.iter().map(|op| op.as_str()).zip(&e.comparators).collect();
+                let rest: Vec<(&'static str, &Expr)> = e.ops.iter().map(ruff_python_ast::CmpOp::as_str).zip(&e.comparators).collect();
                 self.compared(&e.left, &rest);
             }
             Expr::BoolOp(e) => {

@@ -130,7 +130,7 @@ impl<'a> Names<'a> {
         }
         ranges.sort_unstable_by_key(Ranged::start);
         ranges.dedup();
-        ((!ranges.is_empty()).then(|| Behind { file: self.file, ranges }), told)
+        ((!ranges.is_empty()).then_some(Behind { file: self.file, ranges }), told)
     }
 
     /// A name that stands for a mutated one's list is the same list.

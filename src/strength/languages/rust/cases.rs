@@ -115,10 +115,7 @@ impl Reader<'_, '_> {
             _ => {}
         }
         if makes_test(&name) {
-            match &when {
-                Some(text) => drop(self.said.marks.insert(Mark { does: Does::Skip, when: Some(format!("not {text}")), row: None })),
-                None => {}
-            }
+            if let Some(text) = &when { drop(self.said.marks.insert(Mark { does: Does::Skip, when: Some(format!("not {text}")), row: None })) }
             self.said.is_test = true;
         }
     }

@@ -91,7 +91,7 @@ impl<'r, 'f> Reader<'r, 'f> {
         let kind = self.kind_of(range);
         match (low, high) {
             (None | Some(Some(_)), None | Some(Some(_))) => {
-                let one = if matches!(range.limits, RangeLimits::HalfOpen(_)) { 1 } else { 0 };
+                let one = i32::from(matches!(range.limits, RangeLimits::HalfOpen(_)));
                 let (least, most) = kind.as_deref().and_then(ends).map_or((None, None), |(low, high)| (Some(low), Some(high)));
                 let low = end(&range.start).flatten().or(least);
                 let high = end(&range.end).flatten().map(|n| n - one).or(most);
@@ -237,12 +237,9 @@ impl<'r, 'f> Reader<'r, 'f> {
 
     fn many(&self, what: &str, of: Vec<Strategy>, size: &Expr) -> Strategy {
         let mut rest = BTreeMap::new();
-        let (min, max) = match self.size(size) {
-            Some(ends) => ends,
-            None => {
-                rest.insert("of_size".to_owned(), self.text(size));
-                (0, None)
-            }
+        let (min, max) = if let Some(ends) = self.size(size) { ends } else {
+            rest.insert("of_size".to_owned(), self.text(size));
+            (0, None)
         };
         let what = if what == "vec" { "lists" } else { what };
         Strategy::Many { what: what.to_owned(), of, min, max, rest }
@@ -318,11 +315,10 @@ impl<'r, 'f> Reader<'r, 'f> {
     /// What a function of this file makes: its one expression where it takes nothing, else a call with its body.
     pub(super) fn maker(&self, item: &ItemFn, depth: usize) -> Strategy {
         let Some(depth) = depth.checked_sub(1) else { return Strategy::Opaque(item.sig.ident.to_string()) };
-        if let [Stmt::Expr(value, None)] = item.block.stmts.as_slice() {
-            if item.sig.inputs.is_empty() {
+        if let [Stmt::Expr(value, None)] = item.block.stmts.as_slice()
+            && item.sig.inputs.is_empty() {
                 return self.at(value, depth);
             }
-        }
         let body = plain(&item.block.to_token_stream());
         let leans = self.leans(&item.block.stmts, depth);
         let mut arguments = vec![(Strategy::BODY.to_owned(), Strategy::Value(body))];

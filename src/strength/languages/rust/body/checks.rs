@@ -59,12 +59,11 @@ impl Teller<'_, '_> {
         if bare.ends_with("snapshot") {
             return self.snapshot(bare, mac, line);
         }
-        if bare == "assert_matches" || bare == "assert_match" {
-            if let Some((value, pattern, guard)) = macros::matched(&mac.tokens) {
+        if (bare == "assert_matches" || bare == "assert_match")
+            && let Some((value, pattern, guard)) = macros::matched(&mac.tokens) {
                 let text = self.writer().is_like(&self.writer().at(&value, NOT + 2), &pattern, guard.as_ref());
                 return self.check(text.clone(), line, &[text]);
             }
-        }
         let arguments = macros::arguments(&mac.tokens).unwrap_or_default();
         match (bare, arguments.as_slice()) {
             ("assert", [condition, ..]) => self.demand(condition, line),

@@ -190,7 +190,7 @@ fn no_nesting_and_no_length_is_too_much() {
         format!("{}{}\n#[test]\nfn t() {{}}\n", "mod a {".repeat(deep), "}".repeat(deep)),
         format!("use {}a{};\n#[test]\nfn t() {{}}\n", "a::{".repeat(deep), "}".repeat(deep)),
     ] {
-        assert_eq!(read(&text).tests.len(), 1, "{:.60}", text);
+        assert_eq!(read(&text).tests.len(), 1, "{text:.60}");
     }
 }
 

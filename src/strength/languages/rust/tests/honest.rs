@@ -6,12 +6,12 @@ use super::broken;
 #[rustfmt::skip]
 const HONEST: &[(&str, &str, &str)] = &[
     ("layout",
-r#"#[test]
+r"#[test]
 fn t() {
     assert_eq!(f(1, 2), vec![1, 2]);
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 fn t() {
     assert_eq!(
         f(
@@ -23,13 +23,13 @@ fn t() {
         ],
     );
 }
-"#),
+"),
     ("comments and messages",
-r#"#[test]
+r"#[test]
 fn t() {
     assert_eq!(f(1), 2);
 }
-"#,
+",
 r#"/// What it does.
 #[test]
 fn t() {
@@ -38,59 +38,59 @@ fn t() {
 }
 "#),
     ("another name",
-r#"#[test]
+r"#[test]
 fn t() {
     assert_eq!(f(1), 2);
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 fn one_gives_two() {
     assert_eq!(f(1), 2);
 }
-"#),
+"),
     ("into a module",
-r#"#[test]
+r"#[test]
 fn t() {
     assert_eq!(f(1), 2);
 }
-"#,
-r#"mod inner {
+",
+r"mod inner {
     use super::*;
     #[test]
     fn t() {
         assert_eq!(f(1), 2);
     }
 }
-"#),
+"),
     ("a module gets another name",
-r#"mod old {
+r"mod old {
     #[test]
     fn t() {
         assert_eq!(f(1), 2);
     }
 }
-"#,
-r#"mod new {
+",
+r"mod new {
     #[test]
     fn t() {
         assert_eq!(f(1), 2);
     }
 }
-"#),
+"),
     ("nested imports",
-r#"use shop::money::show;
+r"use shop::money::show;
 use shop::money::split;
 #[test]
 fn t() {
     assert_eq!(show(1), split(2));
 }
-"#,
-r#"use shop::money::{show, split};
+",
+r"use shop::money::{show, split};
 #[test]
 fn t() {
     assert_eq!(show(1), split(2));
 }
-"#),
+"),
     ("a longer path",
 r#"use shop::money::show;
 #[test]
@@ -105,20 +105,20 @@ fn t() {
 }
 "#),
     ("cases in another order, named",
-r#"#[rstest]
+r"#[rstest]
 #[case(1, 2)]
 #[case(3, 4)]
 fn t(#[case] a: u8, #[case] b: u8) {
     assert_eq!(f(a), b);
 }
-"#,
-r#"#[rstest]
+",
+r"#[rstest]
 #[case::three(3, 4)]
 #[case::one(1, 2)]
 fn t(#[case] a: u8, #[case] b: u8) {
     assert_eq!(f(a), b);
 }
-"#),
+"),
     ("a case more",
 r#"#[test_case(1 => 2; "one")]
 fn t(a: u8) -> u8 {
@@ -132,85 +132,85 @@ fn t(a: u8) -> u8 {
 }
 "#),
     ("suffixes and separators",
-r#"#[test]
+r"#[test]
 fn t() {
     assert_eq!(f(1000), 2u8);
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 fn t() {
     assert_eq!(f(1_000), 2);
 }
-"#),
+"),
     ("a local name",
-r#"#[test]
+r"#[test]
 fn t() {
     assert_eq!(f(1).unwrap(), 2);
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 fn t() {
     let got = f(1).unwrap();
     assert_eq!(got, 2);
 }
-"#),
+"),
     ("unwrap or Ok",
-r#"#[test]
+r"#[test]
 fn t() {
     assert_eq!(f(1).unwrap(), 2);
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 fn t() {
     assert_eq!(f(1), Ok(2));
 }
-"#),
+"),
     ("expect for unwrap",
-r#"#[test]
+r"#[test]
 fn t() {
     f(1).unwrap();
 }
-"#,
+",
 r#"#[test]
 fn t() {
     f(1).expect("one");
 }
 "#),
     ("a result for unwrap",
-r#"#[test]
+r"#[test]
 fn t() {
     f(1).unwrap();
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 fn t() -> Result<(), E> {
     f(1)?;
     Ok(())
 }
-"#),
+"),
     ("an assertion for two",
-r#"#[test]
+r"#[test]
 fn t() {
     assert!(f(1) && g(2));
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 fn t() {
     assert!(f(1));
     assert!(g(2));
 }
-"#),
+"),
     ("assert_eq for assert",
-r#"#[test]
+r"#[test]
 fn t() {
     assert!(f(1) == 2);
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 fn t() {
     assert_eq!(2, f(1));
 }
-"#),
+"),
     ("a panic becomes an assertion",
 r#"#[test]
 fn t() {
@@ -225,24 +225,24 @@ fn t() {
 }
 "#),
     ("is_none for None",
-r#"#[test]
+r"#[test]
 fn t() {
     assert!(f(1).is_none());
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 fn t() {
     assert_eq!(f(1), None);
 }
-"#),
+"),
     ("a helper takes the checks",
-r#"#[test]
+r"#[test]
 fn t() {
     assert_eq!(f(1), 2);
     assert_eq!(f(3), 4);
 }
-"#,
-r#"fn check(a: u8, b: u8) {
+",
+r"fn check(a: u8, b: u8) {
     assert_eq!(f(a), b);
 }
 #[test]
@@ -250,63 +250,63 @@ fn t() {
     check(1, 2);
     check(3, 4);
 }
-"#),
+"),
     ("a range gets wider",
-r#"proptest! {
+r"proptest! {
     #[test]
     fn t(a in 0..100i32) {
         prop_assert!(f(a) >= 0);
     }
 }
-"#,
-r#"proptest! {
+",
+r"proptest! {
     #[test]
     fn t(a in -5..=100) {
         prop_assert!(f(a) >= 0);
     }
 }
-"#),
+"),
     ("a constant for a bound",
-r#"proptest! {
+r"proptest! {
     #[test]
     fn t(a in 0..100i32) {
         prop_assert!(f(a) >= 0);
     }
 }
-"#,
-r#"const MAX: i32 = 100;
+",
+r"const MAX: i32 = 100;
 proptest! {
     #[test]
     fn t(a in 0..MAX) {
         prop_assert!(f(a) >= 0);
     }
 }
-"#),
+"),
     ("more cases",
-r#"proptest! {
+r"proptest! {
     #[test]
     fn t(a in 0..9u8) {
         prop_assert!(f(a));
     }
 }
-"#,
-r#"proptest! {
+",
+r"proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
     #[test]
     fn t(a in 0..9u8) {
         prop_assert!(f(a));
     }
 }
-"#),
+"),
     ("a strategy by name",
-r#"proptest! {
+r"proptest! {
     #[test]
     fn t(a in 0..9u8) {
         prop_assert!(f(a));
     }
 }
-"#,
-r#"fn small() -> impl Strategy<Value = u8> {
+",
+r"fn small() -> impl Strategy<Value = u8> {
     0..9u8
 }
 proptest! {
@@ -315,74 +315,74 @@ proptest! {
         prop_assert!(f(a));
     }
 }
-"#),
+"),
     ("an arm more",
-r#"proptest! {
+r"proptest! {
     #[test]
     fn t(a in prop_oneof![Just(1), Just(2)]) {
         prop_assert!(f(a));
     }
 }
-"#,
-r#"proptest! {
+",
+r"proptest! {
     #[test]
     fn t(a in prop_oneof![3 => Just(1), 1 => Just(2), 1 => Just(3)]) {
         prop_assert!(f(a));
     }
 }
-"#),
+"),
     ("not under miri",
-r#"#[test]
+r"#[test]
 fn t() {
     assert!(f());
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 #[cfg_attr(miri, ignore)]
 fn t() {
     assert!(f());
 }
-"#),
+"),
     ("two loops become one with more rows",
-r#"#[test]
+r"#[test]
 fn t() {
     for (a, b) in [(1, 2)] {
         assert_eq!(f(a), b);
     }
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 fn t() {
     for (a, b) in [(1, 2), (3, 4)] {
         assert_eq!(f(a), b);
     }
 }
-"#),
+"),
     ("assertions become rows",
-r#"#[test]
+r"#[test]
 fn t() {
     assert_eq!(f(1), 2);
     assert_eq!(f(3), 4);
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 fn t() {
     for (a, b) in [(1, 2), (3, 4)] {
         assert_eq!(f(a), b);
     }
 }
-"#),
+"),
     ("a reborrow",
-r#"#[test]
+r"#[test]
 fn t() {
     assert_eq!(f(&v), v.clone());
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 fn t() {
     assert_eq!(&f(v.as_slice()), &v);
 }
-"#),
+"),
 ];
 
 #[test]

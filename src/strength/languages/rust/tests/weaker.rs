@@ -6,101 +6,101 @@ use super::broken;
 #[rustfmt::skip]
 const WEAKER: &[(&str, &str, &str, &[&str])] = &[
     ("an assertion is removed",
-r#"#[test]
+r"#[test]
 fn t() {
     assert_eq!(f(1), 1);
     assert_eq!(f(2), 2);
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 fn t() {
     assert_eq!(f(1), 1);
 }
-"#,
+",
      &["assertion_removed"]),
     ("equality becomes inequality",
-r#"#[test]
+r"#[test]
 fn t() {
     assert_eq!(f(1), 1);
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 fn t() {
     assert_ne!(f(1), 5);
 }
-"#,
+",
      &["oracle_weakened"]),
     ("a tolerance grows",
-r#"#[test]
+r"#[test]
 fn t() {
     assert!((f(1) - 0.2).abs() < 1e-9);
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 fn t() {
     assert!((f(1) - 0.2).abs() < 1e-1);
 }
-"#,
+",
      &["oracle_weakened"]),
     ("an epsilon grows",
-r#"#[test]
+r"#[test]
 fn t() {
     assert_relative_eq!(f(1), 0.2, epsilon = 1e-9);
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 fn t() {
     assert_relative_eq!(f(1), 0.2, epsilon = 1e-2);
 }
-"#,
+",
      &["oracle_weakened"]),
     ("a pattern lets more through",
-r#"#[test]
+r"#[test]
 fn t() {
     assert!(matches!(f(1), Err(E::Empty)));
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 fn t() {
     assert!(matches!(f(1), Err(_)));
 }
-"#,
+",
      &["oracle_weakened"]),
     ("a pattern gets an alternative",
-r#"#[test]
+r"#[test]
 fn t() {
     assert!(matches!(f(1), Err(E::Empty)));
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 fn t() {
     assert!(matches!(f(1), Err(E::Empty | E::Other)));
 }
-"#,
+",
      &["oracle_weakened"]),
     ("a value becomes is_ok",
-r#"#[test]
+r"#[test]
 fn t() {
     assert_eq!(f(1), Ok(3));
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 fn t() {
     assert!(f(1).is_ok());
 }
-"#,
+",
      &["oracle_weakened"]),
     ("a whole becomes its length",
-r#"#[test]
+r"#[test]
 fn t() {
     assert_eq!(f(1), vec![1, 2]);
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 fn t() {
     assert_eq!(f(1).len(), 2);
 }
-"#,
+",
      &["oracle_weakened"]),
     ("a value becomes a part",
 r#"#[test]
@@ -115,100 +115,100 @@ fn t() {
 "#,
      &["oracle_weakened"]),
     ("what is compared is compared with itself",
-r#"#[test]
+r"#[test]
 fn t() {
     assert_eq!(f(1), 3);
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 fn t() {
     assert_eq!(f(1), f(1));
 }
-"#,
+",
      &["oracle_weakened"]),
     ("a check stands behind if false",
-r#"#[test]
+r"#[test]
 fn t() {
     assert_eq!(f(1), 3);
     assert!(g());
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 fn t() {
     if false {
         assert_eq!(f(1), 3);
     }
     assert!(g());
 }
-"#,
+",
      &["oracle_weakened"]),
     ("a check stands under a new condition",
-r#"#[test]
+r"#[test]
 fn t() {
     assert_eq!(f(1), 3);
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 fn t() {
     if f(1) == 3 {
         assert_eq!(f(1), 3);
     }
 }
-"#,
+",
      &["oracle_weakened"]),
     ("a check stands in a closure that nobody calls",
-r#"#[test]
+r"#[test]
 fn t() {
     assert_eq!(f(1), 3);
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 fn t() {
     let _check = || assert_eq!(f(1), 3);
 }
-"#,
+",
      &["oracle_weakened", "assertion_removed"]),
     ("a check stands in a function that nobody calls",
-r#"#[test]
+r"#[test]
 fn t() {
     assert_eq!(f(1), 3);
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 fn t() {
     #[allow(dead_code)]
     fn check() {
         assert_eq!(f(1), 3);
     }
 }
-"#,
+",
      &["oracle_weakened"]),
     ("a check stands behind a return",
-r#"#[test]
+r"#[test]
 fn t() {
     assert_eq!(f(1), 3);
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 fn t() {
     return;
     assert_eq!(f(1), 3);
 }
-"#,
+",
      &["oracle_weakened", "reducer_added"]),
     ("a check stands behind a let else",
-r#"#[test]
+r"#[test]
 fn t() {
     let v = f(1).unwrap();
     assert_eq!(v, 3);
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 fn t() {
     let Ok(v) = f(1) else { return };
     assert_eq!(v, 3);
 }
-"#,
+",
      &["reducer_added", "oracle_weakened"]),
     ("an arm of a match passes by",
 r#"#[test]
@@ -219,38 +219,38 @@ fn t() {
     }
 }
 "#,
-r#"#[test]
+r"#[test]
 fn t() {
     match f(1) {
         Ok(v) => assert_eq!(v, 3),
         Err(_) => {}
     }
 }
-"#,
+",
      &["oracle_weakened", "assertion_removed"]),
     ("a panic is caught",
-r#"#[test]
+r"#[test]
 fn t() {
     assert_eq!(f(1), 3);
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 fn t() {
     let _ = std::panic::catch_unwind(|| assert_eq!(f(1), 3));
 }
-"#,
+",
      &["oracle_weakened"]),
     ("a thread nobody joins",
-r#"#[test]
+r"#[test]
 fn t() {
     assert_eq!(f(1), 3);
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 fn t() {
     std::thread::spawn(|| assert_eq!(f(1), 3));
 }
-"#,
+",
      &["oracle_weakened"]),
     ("a step that must succeed is gone",
 r#"#[test]
@@ -279,11 +279,11 @@ fn t() -> Result<(), E> {
 "#,
      &["oracle_weakened"]),
     ("ignored",
-r#"#[test]
+r"#[test]
 fn t() {
     assert!(f());
 }
-"#,
+",
 r#"#[test]
 #[ignore = "slow"]
 fn t() {
@@ -292,24 +292,24 @@ fn t() {
 "#,
      &["test_disabled"]),
     ("ignored under a condition that always holds",
-r#"#[test]
+r"#[test]
 fn t() {
     assert!(f());
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 #[cfg_attr(all(), ignore)]
 fn t() {
     assert!(f());
 }
-"#,
+",
      &["test_disabled"]),
     ("built for a feature alone",
-r#"#[test]
+r"#[test]
 fn t() {
     assert!(f());
 }
-"#,
+",
 r#"#[test]
 #[cfg(feature = "slow-tests")]
 fn t() {
@@ -318,53 +318,53 @@ fn t() {
 "#,
      &["test_disabled"]),
     ("never built",
-r#"mod inner {
+r"mod inner {
     #[test]
     fn t() {
         assert!(f());
     }
 }
-"#,
-r#"#[cfg(FALSE)]
+",
+r"#[cfg(FALSE)]
 mod inner {
     #[test]
     fn t() {
         assert!(f());
     }
 }
-"#,
+",
      &["test_disabled"]),
     ("the file is built for one system",
-r#"#[test]
+r"#[test]
 fn t() {
     assert!(f());
 }
-"#,
-r#"#![cfg(windows)]
+",
+r"#![cfg(windows)]
 #[test]
 fn t() {
     assert!(f());
 }
-"#,
+",
      &["test_disabled"]),
     ("no test any more",
-r#"#[test]
+r"#[test]
 fn t() {
     assert!(f());
 }
-"#,
-r#"#[allow(dead_code)]
+",
+r"#[allow(dead_code)]
 fn t() {
     assert!(f());
 }
-"#,
+",
      &["property_removed"]),
     ("test only where a feature is",
-r#"#[test]
+r"#[test]
 fn t() {
     assert!(f());
 }
-"#,
+",
 r#"#[cfg_attr(feature = "x", test)]
 fn t() {
     assert!(f());
@@ -372,17 +372,17 @@ fn t() {
 "#,
      &["test_disabled"]),
     ("must panic now",
-r#"#[test]
+r"#[test]
 fn t() {
     assert_eq!(f(1), 3);
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 #[should_panic]
 fn t() {
     assert_eq!(f(1), 3);
 }
-"#,
+",
      &["oracle_weakened", "test_disabled"]),
     ("any panic will do",
 r#"#[test]
@@ -391,76 +391,76 @@ fn t() {
     f(1);
 }
 "#,
-r#"#[test]
+r"#[test]
 #[should_panic]
 fn t() {
     f(1);
 }
-"#,
+",
      &["oracle_weakened"]),
     ("a range gets narrower",
-r#"proptest! {
+r"proptest! {
     #[test]
     fn t(a in 0..100i32) {
         prop_assert!(f(a) >= 0);
     }
 }
-"#,
-r#"proptest! {
+",
+r"proptest! {
     #[test]
     fn t(a in 0..10i32) {
         prop_assert!(f(a) >= 0);
     }
 }
-"#,
+",
      &["bound_narrowed"]),
     ("a type becomes a range",
-r#"proptest! {
+r"proptest! {
     #[test]
     fn t(a: u8) {
         prop_assert!(f(a) >= 0);
     }
 }
-"#,
-r#"proptest! {
+",
+r"proptest! {
     #[test]
     fn t(a in 0u8..200) {
         prop_assert!(f(a) >= 0);
     }
 }
-"#,
+",
      &["bound_narrowed"]),
     ("any becomes a range",
-r#"proptest! {
+r"proptest! {
     #[test]
     fn t(a in any::<i64>()) {
         prop_assert!(f(a) >= 0);
     }
 }
-"#,
-r#"proptest! {
+",
+r"proptest! {
     #[test]
     fn t(a in -5i64..5) {
         prop_assert!(f(a) >= 0);
     }
 }
-"#,
+",
      &["bound_narrowed"]),
     ("lists get shorter",
-r#"proptest! {
+r"proptest! {
     #[test]
     fn t(a in prop::collection::vec(any::<u8>(), 0..50)) {
         prop_assert!(f(a));
     }
 }
-"#,
-r#"proptest! {
+",
+r"proptest! {
     #[test]
     fn t(a in prop::collection::vec(any::<u8>(), 0..2)) {
         prop_assert!(f(a));
     }
 }
-"#,
+",
      &["bound_narrowed"]),
     ("a pattern of texts changes",
 r#"proptest! {
@@ -479,23 +479,23 @@ r#"proptest! {
 "#,
      &["bound_narrowed", "domain_unreadable"]),
     ("a choice is gone",
-r#"proptest! {
+r"proptest! {
     #[test]
     fn t(a in prop::sample::select(vec![1, 2, 3])) {
         prop_assert!(f(a));
     }
 }
-"#,
-r#"proptest! {
+",
+r"proptest! {
     #[test]
     fn t(a in prop::sample::select(vec![1, 2])) {
         prop_assert!(f(a));
     }
 }
-"#,
+",
      &["bound_narrowed"]),
     ("a named strategy gets narrower",
-r#"fn small() -> impl Strategy<Value = u8> {
+r"fn small() -> impl Strategy<Value = u8> {
     0u8..9
 }
 proptest! {
@@ -504,8 +504,8 @@ proptest! {
         prop_assert!(f(a));
     }
 }
-"#,
-r#"fn small() -> impl Strategy<Value = u8> {
+",
+r"fn small() -> impl Strategy<Value = u8> {
     0u8..3
 }
 proptest! {
@@ -514,10 +514,10 @@ proptest! {
         prop_assert!(f(a));
     }
 }
-"#,
+",
      &["bound_narrowed"]),
     ("a composed strategy gets narrower",
-r#"prop_compose! {
+r"prop_compose! {
     fn pair()(a in 0..9u8, b in 0..9u8) -> (u8, u8) { (a, b) }
 }
 proptest! {
@@ -526,8 +526,8 @@ proptest! {
         prop_assert!(f(p));
     }
 }
-"#,
-r#"prop_compose! {
+",
+r"prop_compose! {
     fn pair()(a in 0..9u8, b in 0..2u8) -> (u8, u8) { (a, b) }
 }
 proptest! {
@@ -536,49 +536,49 @@ proptest! {
         prop_assert!(f(p));
     }
 }
-"#,
+",
      &["bound_narrowed", "domain_unreadable"]),
     ("inputs are mapped",
-r#"proptest! {
+r"proptest! {
     #[test]
     fn t(a in 0..9u8) {
         prop_assert!(f(a));
     }
 }
-"#,
-r#"proptest! {
+",
+r"proptest! {
     #[test]
     fn t(a in (0..9u8).prop_map(|_| 1)) {
         prop_assert!(f(a));
     }
 }
-"#,
+",
      &["domain_unreadable"]),
     ("an input is overwritten",
-r#"proptest! {
+r"proptest! {
     #[test]
     fn t(a in 0..9u8) {
         prop_assert!(f(a));
     }
 }
-"#,
-r#"proptest! {
+",
+r"proptest! {
     #[test]
     fn t(a in 0..9u8) {
         let a = a % 2;
         prop_assert!(f(a));
     }
 }
-"#,
+",
      &["reducer_added"]),
     ("an input is rejected",
-r#"proptest! {
+r"proptest! {
     #[test]
     fn t(a in 0..9u8) {
         prop_assert!(f(a));
     }
 }
-"#,
+",
 r#"proptest! {
     #[test]
     fn t(a in 0..9u8) {
@@ -591,124 +591,124 @@ r#"proptest! {
 "#,
      &["reducer_added"]),
     ("an input is discarded",
-r#"#[quickcheck]
+r"#[quickcheck]
 fn t(a: u8) -> TestResult {
     TestResult::from_bool(f(a) == 1)
 }
-"#,
-r#"#[quickcheck]
+",
+r"#[quickcheck]
 fn t(a: u8) -> TestResult {
     if a > 3 {
         return TestResult::discard();
     }
     TestResult::from_bool(f(a) == 1)
 }
-"#,
+",
      &["reducer_added"]),
     ("a property always holds",
-r#"quickcheck! {
+r"quickcheck! {
     fn t(a: u8) -> bool {
         f(a) == 1
     }
 }
-"#,
-r#"quickcheck! {
+",
+r"quickcheck! {
     fn t(a: u8) -> bool {
         let _ = f(a);
         true
     }
 }
-"#,
+",
      &["oracle_weakened", "assertion_removed"]),
     ("a property gets a way to hold",
-r#"#[quickcheck]
+r"#[quickcheck]
 fn t(a: u8) -> bool {
     f(a) == 1
 }
-"#,
-r#"#[quickcheck]
+",
+r"#[quickcheck]
 fn t(a: u8) -> bool {
     f(a) == 1 || a > 3
 }
-"#,
+",
      &["oracle_weakened"]),
     ("a drawn type gets smaller",
-r#"#[quickcheck]
+r"#[quickcheck]
 fn t(a: u32) -> bool {
     f(a) == 1
 }
-"#,
-r#"#[quickcheck]
+",
+r"#[quickcheck]
 fn t(a: u8) -> bool {
     f(a) == 1
 }
-"#,
+",
      &["bound_narrowed"]),
     ("fewer tests",
-r#"#[test]
+r"#[test]
 fn t() {
     fn prop(a: u8) -> bool {
         f(a) == 1
     }
     QuickCheck::new().tests(500).quickcheck(prop as fn(u8) -> bool);
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 fn t() {
     fn prop(a: u8) -> bool {
         f(a) == 1
     }
     QuickCheck::new().tests(5).quickcheck(prop as fn(u8) -> bool);
 }
-"#,
+",
      &["budget_lowered"]),
     ("fewer cases than usual",
-r#"proptest! {
+r"proptest! {
     #[test]
     fn t(a in 0..9u8) {
         prop_assert!(f(a));
     }
 }
-"#,
-r#"proptest! {
+",
+r"proptest! {
     #![proptest_config(ProptestConfig { cases: 3, ..ProptestConfig::default() })]
     #[test]
     fn t(a in 0..9u8) {
         prop_assert!(f(a));
     }
 }
-"#,
+",
      &["budget_lowered"]),
     ("a closed property gets narrower",
-r#"#[test]
+r"#[test]
 fn t() {
     proptest!(|(a in 0..9u8)| {
         prop_assert!(f(a));
     });
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 fn t() {
     proptest!(|(a in 0..2u8)| {
         prop_assert!(f(a));
     });
 }
-"#,
+",
      &["bound_narrowed"]),
     ("a value of an argument is gone",
-r#"#[rstest]
+r"#[rstest]
 fn t(#[values(1, 2, 7)] a: u8) {
     assert!(f(a));
 }
-"#,
-r#"#[rstest]
+",
+r"#[rstest]
 fn t(#[values(1, 2)] a: u8) {
     assert!(f(a));
 }
-"#,
+",
      &["case_removed"]),
     ("a case of a template is gone",
-r#"#[template]
+r"#[template]
 #[rstest]
 #[case(1)]
 #[case(2)]
@@ -717,8 +717,8 @@ fn all(#[case] a: u8) {}
 fn t(#[case] a: u8) {
     assert!(f(a));
 }
-"#,
-r#"#[template]
+",
+r"#[template]
 #[rstest]
 #[case(1)]
 fn all(#[case] a: u8) {}
@@ -726,79 +726,79 @@ fn all(#[case] a: u8) {}
 fn t(#[case] a: u8) {
     assert!(f(a));
 }
-"#,
+",
      &["case_removed"]),
     ("an expected value of a case changes",
-r#"#[test_case(1 => 2)]
+r"#[test_case(1 => 2)]
 #[test_case(2 => 4)]
 fn t(a: u8) -> u8 {
     f(a)
 }
-"#,
-r#"#[test_case(1 => 2)]
+",
+r"#[test_case(1 => 2)]
 #[test_case(2 => 5)]
 fn t(a: u8) -> u8 {
     f(a)
 }
-"#,
+",
      &["case_removed", "oracle_weakened"]),
     ("a row of a loop is gone",
-r#"#[test]
+r"#[test]
 fn t() {
     for (a, b) in [(1, 2), (3, 4)] {
         assert_eq!(f(a), b);
     }
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 fn t() {
     for (a, b) in [(1, 2)] {
         assert_eq!(f(a), b);
     }
 }
-"#,
+",
      &["case_removed"]),
     ("a loop goes through less",
-r#"#[test]
+r"#[test]
 fn t() {
     for a in 0..100 {
         assert_eq!(f(a), a);
     }
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 fn t() {
     for a in 0..1 {
         assert_eq!(f(a), a);
     }
 }
-"#,
+",
      &["case_removed"]),
     ("a loop is cut",
-r#"#[test]
+r"#[test]
 fn t() {
     for a in all() {
         assert_eq!(f(a), 1);
     }
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 fn t() {
     for a in all().take(1) {
         assert_eq!(f(a), 1);
     }
 }
-"#,
+",
      &["oracle_weakened"]),
     ("a loop passes by",
-r#"#[test]
+r"#[test]
 fn t() {
     for a in all() {
         assert_eq!(f(a), 1);
     }
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 fn t() {
     for a in all() {
         if a > 3 {
@@ -807,7 +807,7 @@ fn t() {
         assert_eq!(f(a), 1);
     }
 }
-"#,
+",
      &["reducer_added"]),
     ("a snapshot is rewritten",
 r#"#[test]
@@ -822,7 +822,7 @@ fn t() {
 "#,
      &["oracle_weakened"]),
     ("a helper is not called any more",
-r#"fn check(a: u8, b: u8) {
+r"fn check(a: u8, b: u8) {
     assert_eq!(f(a), b);
 }
 #[test]
@@ -830,18 +830,18 @@ fn t() {
     check(1, 2);
     check(3, 4);
 }
-"#,
-r#"fn check(a: u8, b: u8) {
+",
+r"fn check(a: u8, b: u8) {
     assert_eq!(f(a), b);
 }
 #[test]
 fn t() {
     check(1, 2);
 }
-"#,
+",
      &["oracle_weakened", "assertion_removed"]),
     ("a helper checks less",
-r#"fn check(a: u8, b: u8) {
+r"fn check(a: u8, b: u8) {
     assert_eq!(f(a), b);
     assert!(g(a));
 }
@@ -849,33 +849,33 @@ r#"fn check(a: u8, b: u8) {
 fn t() {
     check(1, 2);
 }
-"#,
-r#"fn check(a: u8, b: u8) {
+",
+r"fn check(a: u8, b: u8) {
     assert_eq!(f(a), b);
 }
 #[test]
 fn t() {
     check(1, 2);
 }
-"#,
+",
      &["assertion_removed", "oracle_weakened"]),
     ("a local helper is not called any more",
-r#"#[test]
+r"#[test]
 fn t() {
     let check = |a, b| assert_eq!(f(a), b);
     check(1, 2);
     check(3, 4);
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 fn t() {
     let check = |a, b| assert_eq!(f(a), b);
     check(1, 2);
 }
-"#,
+",
      &["oracle_weakened"]),
     ("a macro of the file asserts less",
-r#"macro_rules! check {
+r"macro_rules! check {
     ($a:expr) => {
         assert_eq!(f($a), 1);
         assert!(g($a));
@@ -885,8 +885,8 @@ r#"macro_rules! check {
 fn t() {
     check!(1);
 }
-"#,
-r#"macro_rules! check {
+",
+r"macro_rules! check {
     ($a:expr) => {
         assert_eq!(f($a), 1);
     };
@@ -895,19 +895,19 @@ r#"macro_rules! check {
 fn t() {
     check!(1);
 }
-"#,
+",
      &["assertion_removed"]),
     ("a check is debug_assert of nothing",
-r#"#[test]
+r"#[test]
 fn t() {
     assert!(f(1) > 3);
 }
-"#,
-r#"#[test]
+",
+r"#[test]
 fn t() {
     assert!(f(1) > 1);
 }
-"#,
+",
      &["oracle_weakened"]),
 ];
 
