@@ -4,6 +4,7 @@ mod defaults;
 pub mod glob;
 mod layout;
 pub mod rules;
+pub mod runner;
 
 use std::collections::BTreeMap;
 
@@ -13,6 +14,7 @@ use toml::Spanned;
 use glob::{Glob, IdGlob};
 pub use layout::Layout;
 use rules::Rules;
+use runner::RunnerSettings;
 
 /// Most globs in one list, and most entries of `[fixtures.bind]`.
 const MOST: usize = 1_000;
@@ -34,6 +36,8 @@ pub struct Settings {
     pub quarantine: usize,
     /// `[worker]`: how properties are run.
     pub worker: WorkerSettings,
+    /// `[runner]`: where jobs run.
+    pub runner: RunnerSettings,
 }
 
 /// `[worker]`: what runs the properties, and where its code is found.
@@ -103,6 +107,7 @@ impl Default for Settings {
             rules: Rules::default(),
             quarantine: defaults::QUARANTINE,
             worker: WorkerSettings::default(),
+            runner: RunnerSettings::default(),
         }
     }
 }
@@ -185,6 +190,7 @@ impl Settings {
             rules: reader.rules(file.rules)?,
             quarantine: reader.quarantine(file.ledger.unwrap_or_default())?,
             worker: reader.worker(file.worker.unwrap_or_default())?,
+            runner: reader.runner(file.runner.unwrap_or_default())?,
         })
     }
 }
@@ -209,6 +215,7 @@ struct File {
     rules: Option<rules::Table>,
     ledger: Option<LedgerTable>,
     worker: Option<WorkerTable>,
+    runner: Option<runner::RunnerTable>,
 }
 
 #[derive(Default, Deserialize)]

@@ -1,6 +1,7 @@
 //! Owns the command line: one file a command, no logic.
 
 mod audit;
+mod candidates;
 mod cards;
 mod check;
 mod completions;
@@ -20,6 +21,8 @@ mod props;
 mod replay;
 mod resolve;
 mod rows;
+mod runner;
+mod runner_exec;
 mod shrink;
 mod split;
 mod status;
@@ -72,6 +75,8 @@ enum Command {
     Props(props::Command),
     Witness(witness::Args),
     #[command(subcommand)]
+    Candidates(candidates::Command),
+    #[command(subcommand)]
     Ledger(ledger::Command),
     #[command(subcommand)]
     Freeze(freeze::Command),
@@ -84,6 +89,7 @@ enum Command {
     Partition(partition::Args),
     Digest(digest::Args),
     Hook(hook::Args),
+    RunnerExec(runner_exec::Args),
     Completions(completions::Args),
     Demo(demo::Args),
 }
@@ -143,6 +149,8 @@ fn answer(args: Vec<OsString>) -> u8 {
         Command::Waiver(command) => waiver::run(&command),
         Command::Props(command) => props::run(&command),
         Command::Witness(args) => witness::run(&args),
+        Command::Candidates(command) => candidates::run(&command),
+        Command::RunnerExec(args) => runner_exec::run(&args),
         Command::Ledger(command) => ledger::run(&command),
         Command::Freeze(command) => freeze::run(&command),
         Command::Decide(args) => decide::run(&args),
