@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use crate::cli::{self, Failure, open};
 use crate::finding::Exit;
 use crate::freeze::day::Day;
-use crate::freeze::file::{self as freeze, Freeze};
+use crate::freeze::file::{self as freeze, Fault, Freeze};
 use crate::gate::records;
 use crate::report;
+use crate::trial::runner::evidence::{self, Runs};
 use crate::witness::ledger;
 
 /// Temporary exceptions for tests that are noise; never for a property.
@@ -20,7 +21,7 @@ pub(super) enum Command {
 #[derive(clap::Args)]
 #[command(
     after_help = "An entry does not hold when it names a property, shares its id with a failing row of the ledger, is expired, has no owner or no token,
-or is there twice. Every fault is named. Without a freeze file there is nothing to check.
+or is there twice; none does while two machines disagree on a property. Every fault is named. Without a freeze file there is nothing to check.
 
 Examples:
   seedgate freeze check
@@ -36,6 +37,9 @@ pub(super) struct Check {
     /// The freeze file.
     #[arg(long, value_name = "FILE", default_value = freeze::PATH)]
     freeze: PathBuf,
+    /// The record of jobs: while two machines disagree on a property, nothing is frozen.
+    #[arg(long, value_name = "FILE", default_value = evidence::PATH)]
+    runs: PathBuf,
     /// Print seedgate.freeze-check/1.
     #[arg(long)]
     json: bool,
@@ -50,8 +54,11 @@ pub(super) fn run(command: &Command) -> Result<Exit, Failure> {
         return Ok(Exit::Clear);
     };
     let facts = cli::remembered();
-    let faults = records::freeze_faults(&repo, &facts, &freeze, &ledger, Day::today())?;
+    let mut faults = records::freeze_faults(&repo, &facts, &freeze, &ledger, Day::today())?;
     facts.flush();
+    let runs = Runs::read(&args.runs)?;
+    let says = || "this machine and another one disagree on it: replay it where they agree before anything is frozen".to_owned();
+    faults.extend(runs.disagreeing().into_iter().filter(|_| !freeze.entries.is_empty()).map(|id| Fault { test: id.clone(), says: says() }));
     let count = freeze.entries.len();
     report::out(&if args.json {
         report::json(&report::freeze_json(count, &faults))

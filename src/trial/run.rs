@@ -1,5 +1,7 @@
 //! Owns a run of properties: which are run, on which inputs, in which order, and what is kept of it.
 
+pub mod jobs;
+
 use crate::finding::PropId;
 use crate::gate::facts::Facts;
 use crate::gate::inventory::{self, Inventory};
@@ -73,7 +75,17 @@ pub fn run(repo: &Repo, facts: &Facts, trees: &Trees, config: &Config, order: &O
     let source = Source::candidate(repo, &order.base, &order.patch, order.part)?;
     let tree = source.tree();
     let inventory = inventory::of_tree(&tree, facts)?;
-    let chosen = chosen(&inventory, &order.only).map_err(|error| TrialError::Name(error.to_string()))?;
+    let (mut subjects, mut rows) = subjects(order, &inventory)?;
+    let mut runner = Runner { session: Session::new(trees, &tree, config)?, order, told, runs_on: None };
+    (told.total)(subjects.iter().map(|subject| most(subject, order)).sum());
+    runner.all(&mut subjects)?;
+    rows.extend(subjects.into_iter().map(|subject| subject.row));
+    Ok(props(order, rows, runner.runs_on))
+}
+
+/// The properties that can be drawn from, and the rows of those that cannot.
+fn subjects(order: &Order, inventory: &Inventory) -> Result<(Vec<Subject>, Vec<Row>), TrialError> {
+    let chosen = chosen(inventory, &order.only).map_err(|error| TrialError::Name(error.to_string()))?;
     let (mut subjects, mut rows) = (Vec::new(), Vec::new());
     for (card, plan) in chosen {
         let size = card.domain.size().map(|size| size.to_string());
@@ -91,22 +103,23 @@ pub fn run(repo: &Repo, facts: &Facts, trees: &Trees, config: &Config, order: &O
             }
         }
     }
-    rows.extend(unheld(order, &inventory));
-    let mut runner = Runner { session: Session::new(trees, &tree, config)?, order, told, runs_on: None };
-    (told.total)(subjects.iter().map(|subject| most(subject, order)).sum());
-    runner.all(&mut subjects)?;
-    rows.extend(subjects.into_iter().map(|subject| subject.row));
+    rows.extend(unheld(order, inventory));
+    Ok((subjects, rows))
+}
+
+/// The record, its rows by id.
+fn props(order: &Order, mut rows: Vec<Row>, worker: Option<(String, String)>) -> Props {
     rows.sort_by(|one, two| one.prop_id.cmp(&two.prop_id));
-    Ok(Props {
+    Props {
         schema: SCHEMA.to_owned(),
         patch: order.patch.clone(),
         base: order.base.clone(),
         tree: order.part.name().to_owned(),
         seeds: order.seeds.iter().map(u64::to_string).collect(),
         trials: order.trials,
-        worker: runner.runs_on,
+        worker,
         properties: rows,
-    })
+    }
 }
 
 /// Promoted witnesses of properties that the tree does not have: they cannot be run, and that is no pass.

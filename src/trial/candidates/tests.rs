@@ -26,7 +26,7 @@ fn parent() -> Oid {
 #[test]
 fn each_proposal_is_read_once_and_what_is_outside_or_unreadable_is_recorded_without_its_text() {
     let card = card("0");
-    let text = "{\"n\":5}\n\nHere you go:\n{\"n\":101}\n{\"n\":5,\"expected\":7}\n{\"n\":5}\n{\"n\":{\"$int\":\"9007199254740993\"}}\n{\"n\":0}\n[1]\n\xff";
+    let text = "{\"n\":5}\n\nHere you go:\n{\"n\":101}\n{\"n\":5,\"expected\":7}\n{\"n\":5}\n{\"n\":{\"$int\":\"9007199254740993\"}}\n{\"n\":0}\n[1]\n\u{fffd}";
     let pinned = accept(&cleared(&card), &card, parent(), text.as_bytes()).unwrap();
     assert_eq!(pinned.candidates.iter().map(|input| input.to_json()).collect::<Vec<_>>(), [r#"{"n":5}"#, r#"{"n":0}"#]);
     let why: Vec<(u64, Reason)> = pinned.discarded.iter().map(|discarded| (discarded.line, discarded.reason)).collect();

@@ -1,5 +1,6 @@
 //! Owns a job: the inputs of one property on one tree, as every runner gets it, and its digests.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -141,13 +142,16 @@ pub struct Bench {
     /// Whether a remembered result will do.
     pub memory: Memory,
     folder: Result<Folder, String>,
+    shared: Arc<BTreeMap<Digest, Vec<u8>>>,
 }
 
 impl Bench {
     /// For jobs on a tree.
     pub fn new(root: Arc<Root>, toolchain: String, limits: Limits, memory: Memory) -> Self {
-        let folder = root.folder().map_err(|path| format!("{path}: its name or link is not UTF-8, which no other machine is told of"));
-        Bench { root, toolchain, python: "python3".to_owned(), platform: BTreeMap::new(), limits, memory, folder }
+        let mut shared = BTreeMap::new();
+        let folder = root.folder().map(|folder| folder.shallow(&mut shared));
+        let folder = folder.map_err(|path| format!("{path}: its name or link is not UTF-8, which no server of that kind takes"));
+        Bench { root, toolchain, python: "python3".to_owned(), platform: BTreeMap::new(), limits, memory, folder, shared: Arc::new(shared) }
     }
 
     /// A job.
@@ -185,10 +189,10 @@ impl Bench {
 
     fn sealed(&self, order: &Order<'_>, nonce: String, bytes: Vec<u8>) -> Job {
         let files = vec![
-            ("job.json", bytes),
-            ("seedgate_job.py", SCRIPT.as_bytes().to_vec()),
-            ("seedgate_worker.py", PYTHON.as_bytes().to_vec()),
-            ("spare/seedgate_props.py", DECORATORS.as_bytes().to_vec()),
+            ("job.json", Cow::Owned(bytes)),
+            ("seedgate_job.py", Cow::Borrowed(SCRIPT.as_bytes())),
+            ("seedgate_worker.py", Cow::Borrowed(PYTHON.as_bytes())),
+            ("spare/seedgate_props.py", Cow::Borrowed(DECORATORS.as_bytes())),
         ];
         let mut job = Job {
             kind: order.kind,
@@ -209,12 +213,12 @@ impl Bench {
     }
 
     fn keys(&self, mut folder: Folder, job: &Job) -> Keys {
-        let mut blobs = BTreeMap::new();
+        let (mut blobs, mut files) = (BTreeMap::new(), Vec::new());
         for (name, bytes) in &job.files {
             let digest = Digest::of(bytes);
             let path: Vec<&str> = FOLDER.into_iter().chain(name.split('/')).collect();
             folder.put(&path, Node::File { digest: digest.clone(), is_executable: false });
-            blobs.insert(digest, bytes.clone());
+            files.push(digest);
         }
         let input_root = folder.seal(&mut blobs);
         let told = TOLD.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
@@ -235,7 +239,7 @@ impl Bench {
             platform: &self.platform,
         };
         let action = put(&mut blobs, action.bytes());
-        Keys { action, command, input_root, blobs }
+        Keys { action, command, input_root, files, blobs, shared: Arc::clone(&self.shared) }
     }
 }
 
@@ -285,7 +289,7 @@ pub struct Job {
     /// The tree.
     pub root: Arc<Root>,
     /// Its own files, by their names in its folder.
-    pub files: Vec<(&'static str, Vec<u8>)>,
+    pub files: Vec<(&'static str, Cow<'static, [u8]>)>,
     /// Its digests; the sentence why it has none.
     pub keys: Result<Keys, String>,
 }
@@ -298,15 +302,19 @@ pub struct Keys {
     pub command: Digest,
     /// The input root.
     pub input_root: Digest,
-    /// Own files, folders, command and action.
+    /// The job's own files, in their order.
+    pub files: Vec<Digest>,
+    /// Its own folders, command and action.
     pub blobs: BTreeMap<Digest, Vec<u8>>,
+    /// The tree's folders.
+    pub shared: Arc<BTreeMap<Digest, Vec<u8>>>,
 }
 
 impl Job {
     /// Every file with its path, mode and bytes: the tree's, then its own.
     pub fn all_files(&self) -> impl Iterator<Item = (Vec<u8>, Mode, &[u8])> {
         let tree = self.root.files().map(|(path, mode, bytes)| (path.as_bytes().to_vec(), mode, bytes));
-        tree.chain(self.files.iter().map(|(name, bytes)| (at(name).into_bytes(), Mode::File, bytes.as_slice())))
+        tree.chain(self.files.iter().map(|(name, bytes)| (at(name).into_bytes(), Mode::File, &**bytes)))
     }
 
     /// Why it must not leave the machine, if it must not.

@@ -43,6 +43,8 @@ pub enum Node {
     Link(String),
     /// A folder.
     Folder(Folder),
+    /// A folder whose messages are with somebody else already.
+    Sealed(Digest),
 }
 
 /// A folder by names.
@@ -69,6 +71,13 @@ impl Folder {
         }
     }
 
+    /// The same folder with the folders in it sealed; `blobs` gets their messages.
+    #[must_use]
+    pub fn shallow(self, blobs: &mut BTreeMap<Digest, Vec<u8>>) -> Self {
+        let mut seal = |node| if let Node::Folder(folder) = node { Node::Sealed(folder.seal(blobs)) } else { node };
+        Folder { nodes: self.nodes.into_iter().map(|(name, node)| (name, seal(node))).collect() }
+    }
+
     /// The digest of the folder; `blobs` gets the bytes of its message and of those below.
     pub fn seal(&self, blobs: &mut BTreeMap<Digest, Vec<u8>>) -> Digest {
         let (mut files, mut folders, mut links) = (Message::default(), Message::default(), Message::default());
@@ -78,10 +87,8 @@ impl Folder {
                     let file = Message::default().text(1, name).message(2, &digest.message()).number(4, u64::from(*is_executable));
                     files = files.message(1, &file);
                 }
-                Node::Folder(folder) => {
-                    let sealed = folder.seal(blobs);
-                    folders = folders.message(2, &Message::default().text(1, name).message(2, &sealed.message()));
-                }
+                Node::Folder(folder) => folders = folders.message(2, &named(name, &folder.seal(blobs))),
+                Node::Sealed(sealed) => folders = folders.message(2, &named(name, sealed)),
                 Node::Link(target) => links = links.message(3, &Message::default().text(1, name).text(2, target)),
             }
         }
@@ -90,6 +97,10 @@ impl Folder {
         blobs.insert(digest.clone(), bytes);
         digest
     }
+}
+
+fn named(name: &str, sealed: &Digest) -> Message {
+    Message::default().text(1, name).message(2, &sealed.message())
 }
 
 /// What a job runs: `Command`.
@@ -211,6 +222,9 @@ mod tests {
         two.put(&["a", "b"], file("1"));
         assert_eq!(one.seal(&mut blobs), two.seal(&mut blobs));
         assert_eq!(blobs.len(), 2);
+        let (mut apart, mut top) = (BTreeMap::new(), BTreeMap::new());
+        assert_eq!(one.clone().shallow(&mut apart).seal(&mut top), one.seal(&mut blobs));
+        assert_eq!((apart.len(), top.len()), (1, 1));
     }
 
     #[test]
