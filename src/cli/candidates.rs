@@ -44,7 +44,8 @@ pub(super) enum Command {
 
 /// Read proposals, a JSON object of arguments a line, each once; pin those that the property's domain holds.
 #[derive(clap::Args)]
-#[command(after_help = "What is no input, or outside the domain, is discarded and recorded with its reason and without its text. Nothing that is expected of an
+#[command(
+    after_help = "What is no input, or outside the domain, is discarded and recorded with its reason and without its text. Nothing that is expected of an
 input is taken, and no fixture is written. Only a change that weakens nothing comes so far: its cards are compared first.
 
 Examples:
@@ -52,7 +53,8 @@ Examples:
   ask-a-model | seedgate candidates accept --property prop_balance_non_negative --base origin/main --out .seedgate/candidates.json
 
 Exit codes: 0 pinned (whatever was discarded), 2 something weakened, or the file is there already with other candidates, 3 there are new tests
-to look at first, 64 no such property, 65 literals do not give its domain, or an input cannot be read, 70 fault.")]
+to look at first, 64 no such property, 65 literals do not give its domain, or an input cannot be read, 70 fault."
+)]
 pub(super) struct Accept {
     /// The property: its id, or an unambiguous end of it.
     #[arg(long, value_name = "ID")]
@@ -83,7 +85,8 @@ struct Change {
 
 /// Run the pinned candidates on the change. One that fails is a counterexample for the ledger; it freezes nothing.
 #[derive(clap::Args)]
-#[command(after_help = "Two runs use the same pinned file or the second is refused: other candidates are another experiment. With `--runner ssh` or `remote` this machine
+#[command(
+    after_help = "Two runs use the same pinned file or the second is refused: other candidates are another experiment. With `--runner ssh` or `remote` this machine
 runs them first, and the other one is a duplicate: what it cannot say changes nothing, and what it says otherwise is recorded as `disagree`.
 
 Examples:
@@ -92,7 +95,8 @@ Examples:
   seedgate candidates replay --cards .seedgate/patch_cards.json --candidates .seedgate/candidates.json --runner remote
 
 Exit codes: 0 every candidate held, 2 one failed, runners disagree, something weakened, or a pinned file is another one, 3 new tests to look
-at first, 65 a candidate has no verdict here or a file cannot be read, 69 no interpreter or no such runner, 70 fault or interrupted.")]
+at first, 65 a candidate has no verdict here or a file cannot be read, 69 no interpreter or no such runner, 70 fault or interrupted."
+)]
 pub(super) struct Replay {
     /// The cards of the change, as `cards snapshot` wrote them.
     #[arg(long, value_name = "FILE")]
@@ -210,7 +214,8 @@ fn judge(args: &Replay, repo: &Repo, compared: &Compared, (pinned, sha256): (&Pi
     let jobs = replay::jobs(&compared.cleared, pinned, card, &bench, (fleet.path(), &bound))?;
     let total = jobs.len() * (1 + usize::from(fleet.far.is_some()));
     let progress = report::Progress::new("jobs run:", total);
-    let judged = duplicate::all(&fleet, &jobs, &About { tree: &compared.patch, bound: &bound, runs: &args.runner.runs }, &|| progress.step());
+    let judged =
+        duplicate::all(&fleet, &jobs, &About { tree: &compared.patch, bound: &bound, runs: &args.runner.runs }, &|| progress.step());
     drop(progress);
     let judged = judged?;
     runner::tell(&fleet, &judged, &args.runner.runs);
@@ -218,7 +223,13 @@ fn judge(args: &Replay, repo: &Repo, compared: &Compared, (pinned, sha256): (&Pi
 }
 
 /// Saves what failed beside the delta and in the ledger, the smallest that fails the same way. Where there is nothing, nothing is touched.
-fn keep(args: &Replay, repo: &Repo, patch: &Oid, (pinned, sha256): (&Pinned, &str), (card, held): (&Card, &[Held])) -> Result<Vec<Row>, Failure> {
+fn keep(
+    args: &Replay,
+    repo: &Repo,
+    patch: &Oid,
+    (pinned, sha256): (&Pinned, &str),
+    (card, held): (&Card, &[Held]),
+) -> Result<Vec<Row>, Failure> {
     let Some(counterexamples) = replay::counterexamples(pinned, sha256, patch, held) else { return Ok(Vec::new()) };
     let beside = args.change.delta.with_file_name(COUNTEREXAMPLES);
     record::replace(&beside, report::json_of(&counterexamples).as_bytes())?;
@@ -292,7 +303,11 @@ fn proposals(from: &Path) -> Result<Vec<u8>, Failure> {
         _ => fs::File::open(from).and_then(|file| file.take(candidates::CAP + 1).read_to_end(&mut bytes)),
     };
     read.map_err(|error| wrong(error.to_string()))?;
-    if bytes.len() as u64 > candidates::CAP { Err(wrong(format!("more than the {} bytes that are read", candidates::CAP))) } else { Ok(bytes) }
+    if bytes.len() as u64 > candidates::CAP {
+        Err(wrong(format!("more than the {} bytes that are read", candidates::CAP)))
+    } else {
+        Ok(bytes)
+    }
 }
 
 fn read_cards(path: &Path) -> Result<CardSet, Failure> {

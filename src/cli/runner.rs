@@ -33,7 +33,9 @@ impl RunnerArgs {
         let top = repo.top().map_or_else(|| repo.git_dir().to_path_buf(), Path::to_path_buf);
         let fleet = Fleet::new(self.place().unwrap_or(Where::Local), &trees::policy(base)?.runner, &worker.config(repo, base)?, &top)?;
         let open = fleet.local.sandbox() == "none";
-        report::note(open.then_some("jobs on this machine are not shut off from it: there is no bubblewrap (bwrap) on PATH, or the policy says `sandbox = \"off\"`"));
+        report::note(open.then_some(
+            "jobs on this machine are not shut off from it: there is no bubblewrap (bwrap) on PATH, or the policy says `sandbox = \"off\"`",
+        ));
         Ok(fleet)
     }
 }

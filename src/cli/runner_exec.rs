@@ -7,10 +7,10 @@ use crate::cli::Failure;
 use crate::finding::Exit;
 use crate::report;
 use crate::settings::runner::Sandbox;
+use crate::trial::interrupt;
 use crate::trial::runner::exec::Engine;
 use crate::trial::runner::far;
 use crate::trial::worker::process;
-use crate::trial::interrupt;
 
 /// Run one job that comes as a tar on standard input, for `[runner.ssh]` of another machine; its verdict goes to standard output.
 #[derive(clap::Args)]
@@ -51,7 +51,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     interrupt::watch();
     let here = PathBuf::from("/");
     let engine = Engine::new(process::find(&args.python, &here)?, sandbox)?;
-    report::note((engine.sandbox() == "none").then_some("the job is not shut off from this machine: there is no bubblewrap (bwrap) on PATH"));
+    report::note(
+        (engine.sandbox() == "none").then_some("the job is not shut off from this machine: there is no bubblewrap (bwrap) on PATH"),
+    );
     match far::run(&engine, &mut std::io::stdin().lock(), &asked, Duration::from_secs(args.limit))? {
         Ok(verdict) => {
             report::out_bytes(&verdict);

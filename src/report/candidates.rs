@@ -8,7 +8,6 @@ use crate::report::text::{line_of, plural};
 use crate::tree::Oid;
 use crate::trial::candidates::Pinned;
 use crate::trial::candidates::replay::Held;
-use crate::trial::runner::Unknown;
 use crate::witness::ledger::Row;
 
 /// Most lines of one kind.
@@ -39,14 +38,21 @@ pub fn replayed_text(pinned: &Pinned, held: &[Held], rows: &[Row], style: Style)
                 let word = if *again { style.bad("counterexample") } else { style.bad("flake") };
                 writeln!(text, "{word}  {id}\n    input {}\n    {}", clipped(&input.to_json()), line_of(&failure.told()))
             }
-            Held::Unknown(why) => writeln!(text, "{}  {id}\n    input {}\n    {}", style.bad("no verdict"), clipped(&input.to_json()), line_of(why)),
+            Held::Unknown(why) => {
+                writeln!(text, "{}  {id}\n    input {}\n    {}", style.bad("no verdict"), clipped(&input.to_json()), line_of(why))
+            }
         };
     }
     for row in rows.iter().filter(|row| row.shrunk.is_some()) {
         let _ = writeln!(text, "{}  {}", style.good("shrunk"), clipped(&row.input().to_json()));
     }
     if !rows.is_empty() {
-        let _ = writeln!(text, "{} in the ledger; next: seedgate ledger replay-base --base {}", plural(rows.len(), "row"), &pinned.parent.as_str()[..12]);
+        let _ = writeln!(
+            text,
+            "{} in the ledger; next: seedgate ledger replay-base --base {}",
+            plural(rows.len(), "row"),
+            &pinned.parent.as_str()[..12]
+        );
     }
     let count = |wanted: fn(&Held) -> bool| held.iter().filter(|held| wanted(held)).count();
     let counts = [
@@ -64,7 +70,9 @@ pub fn replayed_text(pinned: &Pinned, held: &[Held], rows: &[Row], style: Style)
 /// A file that was pinned before with other candidates.
 pub fn pinned_already(path: &Path) -> String {
     let path = line_of(&path.display().to_string());
-    format!("seedgate: {path} pins other candidates already, and it stays: candidates are not drawn again between runs; name another file with --out\n")
+    format!(
+        "seedgate: {path} pins other candidates already, and it stays: candidates are not drawn again between runs; name another file with --out\n"
+    )
 }
 
 /// A replay on another parent.
@@ -89,16 +97,19 @@ pub fn card_moved(pinned: &Pinned) -> String {
 }
 
 /// What another machine had no verdict on; nothing, when it had one on everything.
-pub fn far_unknown(runner: &str, unknown: &[&Unknown], jobs: usize) -> Option<String> {
-    let first = unknown.first()?;
-    let says = format!("{}: {}", first.word, line_of(&first.says));
+pub fn far_unknown(runner: &str, unknown: &[(&str, &str)], jobs: usize) -> Option<String> {
+    let (word, says) = unknown.first()?;
+    let says = format!("{word}: {}", line_of(says));
     Some(format!("the {runner} runner has no verdict on {} of {} ({says}); what was said here stands", unknown.len(), plural(jobs, "job")))
 }
 
 /// What another machine said otherwise.
 pub fn disagreed(runner: &str, jobs: usize, runs: &Path) -> String {
     let path = line_of(&runs.display().to_string());
-    format!("disagree: the {runner} runner says something else than this machine on {}; nothing is frozen on that ({path})", plural(jobs, "job"))
+    format!(
+        "disagree: the {runner} runner says something else than this machine on {}; nothing is frozen on that ({path})",
+        plural(jobs, "job")
+    )
 }
 
 fn short(sha256: &str) -> String {

@@ -19,9 +19,7 @@ mod text;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 
 pub use audit::{Told, audit_json, audit_text};
-pub use candidates::{
-    accepted_text, card_moved, disagreed, far_unknown, other_candidates, other_parent, pinned_already, replayed_text,
-};
+pub use candidates::{accepted_text, card_moved, disagreed, far_unknown, other_candidates, other_parent, pinned_already, replayed_text};
 pub use demo::{demo_command, demo_end, demo_step};
 pub use json::verdict as verdict_json;
 pub use listing::{digest_json, folder, partition_json, partition_text};

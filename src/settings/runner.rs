@@ -189,7 +189,8 @@ impl Reader<'_> {
     }
 
     fn number(&self, number: &Spanned<i64>, most: u64) -> Result<u64, SettingsError> {
-        let says = || self.bad(number.span().start, format!("{} is too few or too many; write a whole number from 1 to {most}", number.get_ref()));
+        let says =
+            || self.bad(number.span().start, format!("{} is too few or too many; write a whole number from 1 to {most}", number.get_ref()));
         u64::try_from(*number.get_ref()).ok().filter(|number| (1..=most).contains(number)).ok_or_else(says)
     }
 
@@ -227,7 +228,10 @@ mod tests {
         assert_eq!((runner.secrets.len(), runner.jobs, runner.deadline, runner.sandbox), (1, Some(4), 90, Sandbox::Require));
         assert_eq!(runner.toolchain.as_deref(), Some("image"));
         let (ssh, remote) = (runner.ssh.unwrap(), runner.remote.unwrap());
-        assert_eq!((ssh.host.as_str(), ssh.port, ssh.identity.as_deref(), ssh.known_hosts.as_deref()), ("ci@node", Some(2222), Some("~/.ssh/k"), Some("h")));
+        assert_eq!(
+            (ssh.host.as_str(), ssh.port, ssh.identity.as_deref(), ssh.known_hosts.as_deref()),
+            ("ci@node", Some(2222), Some("~/.ssh/k"), Some("h"))
+        );
         assert_eq!((remote.instance.as_str(), remote.python.as_str(), remote.ca.as_deref()), ("i", "python3.11", Some("ca")));
         assert_eq!((remote.client, remote.platform["OSFamily"].as_str()), (Some(("c".into(), "k".into())), "linux"));
     }

@@ -134,7 +134,11 @@ pub fn accept(cleared: &Cleared, card: &Card, parent: Oid, proposals: &[u8]) -> 
 }
 
 fn covered(cleared: &Cleared, id: &PropId) -> Result<(), TrialError> {
-    if cleared.covers(id) { Ok(()) } else { Err(TrialError::Name(format!("{id} was not compared, so nothing says that it did not weaken"))) }
+    if cleared.covers(id) {
+        Ok(())
+    } else {
+        Err(TrialError::Name(format!("{id} was not compared, so nothing says that it did not weaken")))
+    }
 }
 
 fn taken(plan: &Plan, line: &[u8], seen: &mut BTreeSet<String>) -> Result<Input, (Reason, String)> {

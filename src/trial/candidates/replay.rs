@@ -57,7 +57,13 @@ struct Counterexample<'a> {
 ///
 /// # Errors
 /// When the comparison did not cover the property, or its card is not the pinned one.
-pub fn jobs(cleared: &Cleared, pinned: &Pinned, card: &Card, bench: &Bench, (path, bound): (&[String], &BTreeMap<String, String>)) -> Result<Vec<Job>, TrialError> {
+pub fn jobs(
+    cleared: &Cleared,
+    pinned: &Pinned,
+    card: &Card,
+    bench: &Bench,
+    (path, bound): (&[String], &BTreeMap<String, String>),
+) -> Result<Vec<Job>, TrialError> {
     covered(cleared, &pinned.property)?;
     if card_sha256(card) != pinned.card_sha256 {
         return Err(TrialError::Name(format!("{} has another card than the candidates were pinned for", pinned.property)));
@@ -107,5 +113,12 @@ pub fn counterexamples<'a>(pinned: &'a Pinned, sha256: &'a str, patch: &'a Oid, 
         })
         .collect();
     let (parent, property) = (&pinned.parent, &pinned.property);
-    (!counterexamples.is_empty()).then_some(Counterexamples { schema: SCHEMA, parent, patch, property, candidates_sha256: sha256, counterexamples })
+    (!counterexamples.is_empty()).then_some(Counterexamples {
+        schema: SCHEMA,
+        parent,
+        patch,
+        property,
+        candidates_sha256: sha256,
+        counterexamples,
+    })
 }

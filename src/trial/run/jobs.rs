@@ -67,7 +67,9 @@ fn listed(order: &Order, subjects: &[Subject]) -> Vec<Asked> {
     for (subject, of) in subjects.iter().enumerate() {
         match &of.all {
             Some(inputs) => all.push(Asked { subject, from: From::Exhausted, inputs: inputs.clone() }),
-            None => all.extend(order.seeds.iter().map(|seed| drawn(subject, of, From::Seed { seed: seed.to_string() }, *seed, order.trials))),
+            None => {
+                all.extend(order.seeds.iter().map(|seed| drawn(subject, of, From::Seed { seed: seed.to_string() }, *seed, order.trials)))
+            }
         }
     }
     all
@@ -121,7 +123,9 @@ fn take(subject: &mut Subject, asked: &Asked, outcome: &Outcome, order: &Order, 
             *worker = worker.take().or_else(|| verdict.worker.clone());
             match (&verdict.refusal, verdict.runs.first()) {
                 (None, Some(ran)) => ran_so(&mut run, ran, &asked.inputs),
-                (refusal, _) => refused(&mut run, refusal.clone().unwrap_or_else(|| Refusal::new("no_verdict", "the job says nothing of its inputs"))),
+                (refusal, _) => {
+                    refused(&mut run, refusal.clone().unwrap_or_else(|| Refusal::new("no_verdict", "the job says nothing of its inputs")))
+                }
             }
         }
         Err(Unknown { word, says }) => refused(&mut run, Refusal::new(word, says.clone())),
@@ -141,7 +145,8 @@ fn ran_so(run: &mut Run, ran: &Ran, inputs: &[Input]) {
     match &ran.first {
         Some(first) => {
             run.outcome = if first.again { Status::Fail } else { Status::Flake };
-            (run.input, run.number, run.failure) = (inputs.get(first.number).cloned(), Some(first.number as u64), Some(first.failure.clone()));
+            (run.input, run.number, run.failure) =
+                (inputs.get(first.number).cloned(), Some(first.number as u64), Some(first.failure.clone()));
         }
         None if ran.invalid == ran.ran => unmet(run),
         None => {}

@@ -8,7 +8,7 @@ use crate::trial::TrialError;
 use crate::trial::runner::evidence::{Beside, Row, Runs};
 use crate::trial::runner::fleet::Fleet;
 use crate::trial::runner::job::Job;
-use crate::trial::runner::{Outcome, Unknown, flight};
+use crate::trial::runner::{Outcome, flight};
 
 /// What came of a job.
 pub struct Judged {
@@ -24,9 +24,9 @@ impl Judged {
         beside(&self.local, self.far.as_ref()) == Some(Beside::Disagree)
     }
 
-    /// Why another machine has no verdict, when one was asked.
-    pub fn far_unknown(&self) -> Option<&Unknown> {
-        self.far.as_ref()?.verdict.as_ref().err()
+    /// Why another machine has no verdict, when one was asked: a word and a sentence.
+    pub fn far_unknown(&self) -> Option<(&str, &str)> {
+        self.far.as_ref()?.why()
     }
 }
 
@@ -46,7 +46,8 @@ pub struct About<'a> {
 /// When somebody wants it to end, or this machine cannot do its part.
 pub fn all(fleet: &Fleet, jobs: &[Job], about: &About<'_>, told: &(dyn Fn() + Sync)) -> Result<Vec<Judged>, TrialError> {
     let local = flight::all(&fleet.local, jobs, fleet.here, told)?;
-    let rows: Vec<Row> = jobs.iter().zip(&local).map(|(job, outcome)| Row::of(job, about.tree, about.bound, &fleet.local, outcome)).collect();
+    let rows: Vec<Row> =
+        jobs.iter().zip(&local).map(|(job, outcome)| Row::of(job, about.tree, about.bound, &fleet.local, outcome)).collect();
     Runs::add(about.runs, &rows)?;
     let Some(far) = fleet.far.as_deref() else {
         return Ok(local.into_iter().map(|local| Judged { local, far: None }).collect());
@@ -75,5 +76,5 @@ pub fn explore(fleet: &Fleet, jobs: &[Job], about: &About<'_>, told: &(dyn Fn() 
 
 fn beside(local: &Outcome, far: Option<&Outcome>) -> Option<Beside> {
     let (here, there) = (local.verdict.as_ref().ok()?, far?.verdict.as_ref().ok()?);
-    Some(if here.bytes == there.bytes { Beside::Agree } else { Beside::Disagree })
+    here.says_as(there).map(|same| if same { Beside::Agree } else { Beside::Disagree })
 }

@@ -74,6 +74,9 @@ pub struct Row {
     pub verdict: String,
     /// SHA-256 of the verdict's bytes.
     pub verdict_sha256: Option<String>,
+    /// The language that ran it, and its version.
+    #[serde(default)]
+    pub worker: Option<(String, String)>,
     /// Why there is no verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
@@ -88,9 +91,9 @@ pub struct Row {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Beside {
-    /// The same bytes.
+    /// It says the same.
     Agree,
-    /// Other bytes: nothing is frozen on that.
+    /// It says something else: nothing is frozen on that.
     Disagree,
 }
 
@@ -118,7 +121,8 @@ impl Row {
             attempts: outcome.attempts.clone(),
             verdict: outcome.word().to_owned(),
             verdict_sha256: outcome.verdict.as_ref().ok().map(super::verdict::Verdict::sha256),
-            why: outcome.verdict.as_ref().err().map(|unknown| format!("{}: {}", unknown.word, unknown.says)),
+            worker: outcome.verdict.as_ref().ok().and_then(|verdict| verdict.worker.clone()),
+            why: outcome.why().map(|(word, says)| format!("{word}: {says}")),
             beside_local: None,
             others: Map::new(),
         }

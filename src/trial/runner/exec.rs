@@ -44,7 +44,9 @@ impl Engine {
     pub fn new(program: PathBuf, sandbox: Sandbox) -> Result<Self, TrialError> {
         let found = if sandbox == Sandbox::Off { None } else { find("bwrap", Path::new("/")).ok() };
         if found.is_none() && sandbox == Sandbox::Require {
-            return Err(TrialError::NoWorker("there is no bubblewrap (bwrap) on PATH, and the configuration says `sandbox = \"require\"`".into()));
+            return Err(TrialError::NoWorker(
+                "there is no bubblewrap (bwrap) on PATH, and the configuration says `sandbox = \"require\"`".into(),
+            ));
         }
         Ok(Engine { program, bubblewrap: found })
     }
@@ -91,7 +93,8 @@ impl Engine {
 
 /// Bubblewrap's arguments: the system read-only, no network, own processes; only the tree and the job's folder can be written.
 fn shut_off(tree: &Path, folder: &Path, own: &[OsString]) -> Vec<OsString> {
-    let mut all: Vec<OsString> = ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--ro-bind", "/", "/"].map(Into::into).to_vec();
+    let mut all: Vec<OsString> =
+        ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--ro-bind", "/", "/"].map(Into::into).to_vec();
     all.extend(["--dev", "/dev", "--proc", "/proc"].map(OsString::from));
     for place in [tree, folder] {
         all.extend(["--bind".into(), place.into(), place.into()]);

@@ -1,6 +1,5 @@
 //! Owns a job: the inputs of one property on one tree, as every runner gets it, and its digests.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,6 +17,8 @@ use crate::witness::value::Input;
 
 /// The schema of a job's order.
 pub const SCHEMA: &str = "seedgate.job/1";
+/// The folder of the input root that holds the tree: a server's own root may be the system's.
+const TREE: &str = "tree";
 /// Where a job's own files lie in its tree.
 pub const FOLDER: [&str; 2] = [".seedgate", "job"];
 /// What runs a job.
@@ -143,6 +144,7 @@ pub struct Bench {
     pub memory: Memory,
     folder: Result<Folder, String>,
     shared: Arc<BTreeMap<Digest, Vec<u8>>>,
+    scripts: Vec<(&'static str, Arc<[u8]>)>,
 }
 
 impl Bench {
@@ -151,7 +153,18 @@ impl Bench {
         let mut shared = BTreeMap::new();
         let folder = root.folder().map(|folder| folder.shallow(&mut shared));
         let folder = folder.map_err(|path| format!("{path}: its name or link is not UTF-8, which no server of that kind takes"));
-        Bench { root, toolchain, python: "python3".to_owned(), platform: BTreeMap::new(), limits, memory, folder, shared: Arc::new(shared) }
+        let scripts = [("seedgate_job.py", SCRIPT), ("seedgate_worker.py", PYTHON), ("spare/seedgate_props.py", DECORATORS)];
+        Bench {
+            root,
+            toolchain,
+            python: "python3".to_owned(),
+            platform: BTreeMap::new(),
+            limits,
+            memory,
+            folder,
+            shared: Arc::new(shared),
+            scripts: scripts.map(|(name, text)| (name, text.as_bytes().into())).to_vec(),
+        }
     }
 
     /// A job.
@@ -188,12 +201,8 @@ impl Bench {
     }
 
     fn sealed(&self, order: &Order<'_>, nonce: String, bytes: Vec<u8>) -> Job {
-        let files = vec![
-            ("job.json", Cow::Owned(bytes)),
-            ("seedgate_job.py", Cow::Borrowed(SCRIPT.as_bytes())),
-            ("seedgate_worker.py", Cow::Borrowed(PYTHON.as_bytes())),
-            ("spare/seedgate_props.py", Cow::Borrowed(DECORATORS.as_bytes())),
-        ];
+        let scripts = self.scripts.iter().map(|(name, bytes)| (*name, Arc::clone(bytes)));
+        let files: Vec<(&'static str, Arc<[u8]>)> = std::iter::once(("job.json", bytes.into())).chain(scripts).collect();
         let mut job = Job {
             kind: order.kind,
             prop_id: order.prop_id.clone(),
@@ -220,13 +229,16 @@ impl Bench {
             folder.put(&path, Node::File { digest: digest.clone(), is_executable: false });
             files.push(digest);
         }
-        let input_root = folder.seal(&mut blobs);
+        let mut top = Folder::default();
+        top.put(&[TREE], Node::Folder(folder));
+        let input_root = top.seal(&mut blobs);
         let told = TOLD.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let own = [("PATH".to_owned(), PATH.to_owned()), ("SEEDGATE_TOOLCHAIN".to_owned(), self.toolchain.clone())];
         let command = Command {
             arguments: &arguments(&self.python, &at("seedgate_job.py")),
             environment: &told.chain(own).collect(),
             output: &at("verdict.json"),
+            folder: TREE,
             platform: &self.platform,
         };
         let command = put(&mut blobs, command.bytes());
@@ -289,7 +301,7 @@ pub struct Job {
     /// The tree.
     pub root: Arc<Root>,
     /// Its own files, by their names in its folder.
-    pub files: Vec<(&'static str, Cow<'static, [u8]>)>,
+    pub files: Vec<(&'static str, Arc<[u8]>)>,
     /// Its digests; the sentence why it has none.
     pub keys: Result<Keys, String>,
 }

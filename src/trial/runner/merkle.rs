@@ -112,6 +112,8 @@ pub struct Command<'a> {
     pub environment: &'a BTreeMap<String, String>,
     /// The one file that comes back.
     pub output: &'a str,
+    /// The folder of the input root that it is run in; empty is the root.
+    pub folder: &'a str,
     /// What the machine must be.
     pub platform: &'a BTreeMap<String, String>,
 }
@@ -124,7 +126,7 @@ impl Command<'_> {
         let environment = self.environment.iter().map(pair).fold(arguments, |message, variable| message.message(2, &variable));
         let output = environment.item(3, self.output);
         let output = if self.platform.is_empty() { output } else { output.message(5, &platform(self.platform)) };
-        output.item(7, self.output).0
+        output.text(6, self.folder).item(7, self.output).0
     }
 }
 
@@ -243,8 +245,9 @@ mod tests {
     #[test]
     fn command_and_action_have_the_bytes_of_the_wire_format() {
         let environment = BTreeMap::from([("A".to_owned(), "1".to_owned())]);
-        let command = Command { arguments: &["p".to_owned()], environment: &environment, output: "o", platform: &BTreeMap::new() };
-        assert_eq!(command.bytes(), b"\x0a\x01p\x12\x06\x0a\x01A\x12\x011\x1a\x01o\x3a\x01o");
+        let command =
+            Command { arguments: &["p".to_owned()], environment: &environment, output: "o", folder: "t", platform: &BTreeMap::new() };
+        assert_eq!(command.bytes(), b"\x0a\x01p\x12\x06\x0a\x01A\x12\x011\x1a\x01o\x32\x01t\x3a\x01o");
         let digest = Digest { hash: "ab".into(), size: 1 };
         let action = Action { command: &digest, input_root: &digest, timeout: 2, is_never_cached: true, salt: "s", platform: &environment };
         assert_eq!(

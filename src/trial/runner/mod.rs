@@ -85,6 +85,14 @@ impl Outcome {
         Outcome { verdict: Err(unknown), exit: None, status, is_cached: false, sandbox: None, attempts: Vec::new() }
     }
 
+    /// Why it says nothing, or not of everything: a word and a sentence.
+    pub fn why(&self) -> Option<(&str, &str)> {
+        match &self.verdict {
+            Ok(verdict) => verdict.refusal.as_ref().map(|refusal| (refusal.kind.as_str(), refusal.message.as_str())),
+            Err(unknown) => Some((unknown.word, &unknown.says)),
+        }
+    }
+
     /// `pass`, `fail`, `flake` or `unknown`.
     pub fn word(&self) -> &'static str {
         self.verdict.as_ref().map_or("unknown", Verdict::word)

@@ -73,7 +73,8 @@ impl Root {
     }
 
     fn leads_inside(&self, path: &RepoPath, folders: &BTreeSet<&[u8]>) -> bool {
-        let parts = |bytes: &[u8]| bytes.split(|b| *b == b'/').filter(|part| !part.is_empty()).rev().map(<[u8]>::to_vec).collect::<Vec<_>>();
+        let parts =
+            |bytes: &[u8]| bytes.split(|b| *b == b'/').filter(|part| !part.is_empty()).rev().map(<[u8]>::to_vec).collect::<Vec<_>>();
         let (mut todo, mut done, mut hops) = (parts(path.as_bytes()), Vec::<Vec<u8>>::new(), 0);
         while let Some(part) = todo.pop() {
             match part.as_slice() {
@@ -150,7 +151,11 @@ impl Tree for Root {
 
     fn blob(&self, oid: &Oid, cap: u64) -> Result<Vec<u8>, TreeError> {
         let (digest, bytes) = self.blobs.get(oid).ok_or_else(|| TreeError::Missing { oid: oid.clone(), path: None })?;
-        if digest.size > cap { Err(TreeError::TooLarge { oid: oid.clone(), size: digest.size, cap, path: None }) } else { Ok(bytes.to_vec()) }
+        if digest.size > cap {
+            Err(TreeError::TooLarge { oid: oid.clone(), size: digest.size, cap, path: None })
+        } else {
+            Ok(bytes.to_vec())
+        }
     }
 }
 

@@ -122,7 +122,9 @@ impl Ssh {
     /// A verdict counts only when the call succeeded.
     fn verdict(&self, job: &Job, exit: Option<i32>, mut line: Vec<u8>, words: &str) -> Result<Verdict, Unknown> {
         let last: String = words.lines().last().unwrap_or_default().trim().chars().filter(|c| !c.is_control()).take(300).collect();
-        let told = |word, says: &str| Unknown::new(word, format!("{}: {says}{}{last}", self.settings.host, if last.is_empty() { "" } else { ": " }));
+        let told = |word, says: &str| {
+            Unknown::new(word, format!("{}: {says}{}{last}", self.settings.host, if last.is_empty() { "" } else { ": " }))
+        };
         match exit {
             Some(0) => {
                 line.push(b'\n');
@@ -141,7 +143,9 @@ type Answer = (Result<Verdict, Unknown>, Option<i32>, String);
 
 /// What no second attempt makes better: keys that are not the right ones.
 fn is_final(words: &str) -> bool {
-    ["Host key verification failed", "REMOTE HOST IDENTIFICATION", "host key is known", "Permission denied"].iter().any(|says| words.contains(says))
+    ["Host key verification failed", "REMOTE HOST IDENTIFICATION", "host key is known", "Permission denied"]
+        .iter()
+        .any(|says| words.contains(says))
 }
 
 fn wait(time: Duration) -> Result<(), TrialError> {

@@ -38,6 +38,17 @@ pub struct Ran {
     pub first: Option<First>,
 }
 
+impl Ran {
+    fn says_as(&self, other: &Ran) -> bool {
+        let first = match (&self.first, &other.first) {
+            (Some(one), Some(two)) => one.number == two.number && one.again == two.again && one.failure.is_same_way(&two.failure),
+            (None, None) => true,
+            _ => false,
+        };
+        first && self.ran == other.ran && self.invalid == other.invalid
+    }
+}
+
 /// An input that failed.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct First {
@@ -85,6 +96,14 @@ impl Verdict {
     /// SHA-256 of its bytes.
     pub fn sha256(&self) -> String {
         digest::sha256_hex(&self.bytes)
+    }
+
+    /// Whether two verdicts say the same of every run: words differ with the version of a language. `None` when one of them says nothing of some.
+    pub fn says_as(&self, other: &Verdict) -> Option<bool> {
+        if self.refusal.is_some() || other.refusal.is_some() || self.runs.len() != other.runs.len() {
+            return None;
+        }
+        Some(self.runs.iter().zip(&other.runs).all(|(one, two)| one.says_as(two)))
     }
 
     /// In one word.

@@ -30,6 +30,7 @@ fn row(job: &str, runner: Where, beside_local: Option<Beside>) -> Row {
         attempts: vec!["exit 0".into()],
         verdict: "pass".into(),
         verdict_sha256: None,
+        worker: None,
         why: None,
         beside_local,
         others: Map::new(),

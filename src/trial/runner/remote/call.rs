@@ -76,9 +76,12 @@ impl Trouble {
             | Code::DataLoss => Trouble::Passing(says),
             Code::DeadlineExceeded => Trouble::Final("timeout", says),
             Code::NotFound | Code::FailedPrecondition => Trouble::Missing(says),
-            Code::InvalidArgument | Code::AlreadyExists | Code::OutOfRange | Code::Unimplemented | Code::PermissionDenied | Code::Unauthenticated => {
-                Trouble::Final("refused", says)
-            }
+            Code::InvalidArgument
+            | Code::AlreadyExists
+            | Code::OutOfRange
+            | Code::Unimplemented
+            | Code::PermissionDenied
+            | Code::Unauthenticated => Trouble::Final("refused", says),
         }
     }
 }

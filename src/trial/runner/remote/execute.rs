@@ -59,7 +59,12 @@ impl Ask<'_> {
         }
     }
 
-    async fn follow(&self, mut stream: Streaming<longrunning::Operation>, name: &mut Option<String>, clock: &Clock) -> Result<Executed, Trouble> {
+    async fn follow(
+        &self,
+        mut stream: Streaming<longrunning::Operation>,
+        name: &mut Option<String>,
+        clock: &Clock,
+    ) -> Result<Executed, Trouble> {
         loop {
             let end = clock.end.min(Instant::now() + SILENCE);
             let said = match call::wait(end, stream.message()).await? {
@@ -90,9 +95,8 @@ impl Ask<'_> {
 
 fn done(operation: longrunning::Operation) -> Result<Executed, Trouble> {
     let response = match operation.result {
-        Some(longrunning::operation::Result::Response(any)) => {
-            api::ExecuteResponse::decode(any.value.as_slice()).map_err(|error| Trouble::Passing(format!("no answer of an execution: {error}")))?
-        }
+        Some(longrunning::operation::Result::Response(any)) => api::ExecuteResponse::decode(any.value.as_slice())
+            .map_err(|error| Trouble::Passing(format!("no answer of an execution: {error}")))?,
         Some(longrunning::operation::Result::Error(status)) => return Err(Trouble::of_code(Code::from(status.code), &status.message)),
         None => return Err(Trouble::Passing("the execution ended without a result".into())),
     };
