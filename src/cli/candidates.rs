@@ -23,6 +23,7 @@ use crate::trial::runner::job::Memory;
 use crate::trial::session::{Prop, Session};
 use crate::trial::shrink::{self, Effort, Raw};
 use crate::trial::trees::{Source, Trees};
+use crate::trial::worker::outcome;
 use crate::trial::{TrialError, interrupt};
 use crate::witness::decide::Verdict;
 use crate::witness::generate::Plan;
@@ -109,7 +110,7 @@ pub(super) struct Replay {
     /// The ledger.
     #[arg(long, value_name = "FILE", default_value = ledger::PATH)]
     ledger: PathBuf,
-    /// Most calls of the property to make one counterexample small.
+    /// Most calls of the property to make one counterexample small; they are made as `ledger shrink` makes them, outside bubblewrap. 0: none.
     #[arg(long, value_name = "N", default_value_t = 1000)]
     max_steps: u64,
     /// A remembered result of the same job will do: this explores, it does not clear.
@@ -233,30 +234,41 @@ fn keep(
     let Some(counterexamples) = replay::counterexamples(pinned, sha256, patch, held) else { return Ok(Vec::new()) };
     let beside = args.change.delta.with_file_name(COUNTEREXAMPLES);
     record::replace(&beside, report::json_of(&counterexamples).as_bytes())?;
-    let source = Source::commit(repo, patch)?;
-    let config = args.worker.config(repo, &repo.tree(Some(&pinned.parent))?)?;
-    let mut session = Session::new(&Trees::of_user()?, &source.tree(), &config)?;
-    let (prop, plan) = (Prop::of(card), Plan::of(&card.domain).ok());
     let mut rows = Vec::new();
     for (input, held) in pinned.candidates.iter().zip(held) {
         let Held::Failed(failure, again) = held else { continue };
         let verdict = if *again { Verdict::Fail } else { Verdict::Flake };
         let mut row = Row::new(pinned.property.clone(), input.clone(), None, verdict, patch.clone());
         row.failure = Some(failure.told());
-        let raw = Raw { prop: &prop, plan: plan.as_ref(), input, failure };
-        let effort = Effort { max_steps: args.max_steps, reducer: None };
-        let small = if *again { shrink::shrink(&mut session, &raw, &effort)? } else { None };
-        if let Some(small) = small {
-            (row.shrunk, row.steps) = (Some(small.input), Some(small.steps));
-        }
-        rows.push(row);
+        rows.push((row, failure));
     }
+    if args.max_steps > 0 {
+        shrink(args, (repo, &pinned.parent), &mut rows, card)?;
+    }
+    let rows: Vec<Row> = rows.into_iter().map(|(row, _)| row).collect();
     make_folder(&args.ledger)?;
     ledger::update(&args.ledger, |ledger| {
         rows.iter().for_each(|row| ledger.record(row.clone()));
         Ok::<(), LedgerError>(())
     })?;
     Ok(rows)
+}
+
+/// Makes what failed twice small, in a worker on this machine.
+fn shrink(args: &Replay, (repo, base): (&Repo, &Oid), rows: &mut [(Row, &outcome::Failure)], card: &Card) -> Result<(), Failure> {
+    let Some(patch) = rows.first().map(|(row, _)| row.patch_sha.clone()) else { return Ok(()) };
+    let source = Source::commit(repo, &patch)?;
+    let config = args.worker.config(repo, &repo.tree(Some(base))?)?;
+    let mut session = Session::new(&Trees::of_user()?, &source.tree(), &config)?;
+    let (prop, plan) = (Prop::of(card), Plan::of(&card.domain).ok());
+    let effort = Effort { max_steps: args.max_steps, reducer: None };
+    for (row, failure) in rows.iter_mut().filter(|(row, _)| row.patch == Verdict::Fail) {
+        let raw = Raw { prop: &prop, plan: plan.as_ref(), input: &row.raw().clone(), failure };
+        if let Some(small) = shrink::shrink(&mut session, &raw, &effort)? {
+            (row.shrunk, row.steps) = (Some(small.input), Some(small.steps));
+        }
+    }
+    Ok(())
 }
 
 fn exit(held: &[Held], judged: &[Judged]) -> Exit {

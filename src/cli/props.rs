@@ -20,7 +20,7 @@ use crate::witness::ledger;
 #[derive(clap::Subcommand)]
 pub(super) enum Command {
     List(List),
-    Run(Run),
+    Run(Box<Run>),
 }
 
 /// List the properties of a revision, their domains, and which of them can be run.

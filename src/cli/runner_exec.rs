@@ -23,7 +23,7 @@ Examples:
 
 Exit codes: 0 there is a verdict, 64 no SHA-256, 65 the tar is another one or is not taken, 69 no interpreter or no sandbox, 70 no verdict.")]
 pub(super) struct Args {
-    /// SHA-256 of the tar [default: the command that the caller asked for, from SSH_ORIGINAL_COMMAND].
+    /// SHA-256 of the tar [default: the command that the caller asked for, from `SSH_ORIGINAL_COMMAND`].
     #[arg(long, value_name = "HEX")]
     sha256: Option<String>,
     /// The interpreter: a name on PATH or a path.

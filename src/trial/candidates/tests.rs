@@ -1,10 +1,12 @@
 //! Owns the tests of candidates: what is taken, what is not and why, and what a pinned file may hold.
 
+use super::Reason::{OutsideDomain, Repeated, Unparseable};
 use super::{Pinned, Reason, accept, card_sha256};
 use crate::strength::card::Card;
 use crate::strength::cards::CardSet;
 use crate::strength::delta::{self, Cleared};
 use crate::tree::Oid;
+use crate::witness::value::Input;
 
 fn card(low: &str) -> Card {
     let file = serde_json::json!({"schema": "seedgate.cards/1", "cards": [{
@@ -28,9 +30,8 @@ fn each_proposal_is_read_once_and_what_is_outside_or_unreadable_is_recorded_with
     let card = card("0");
     let text = "{\"n\":5}\n\nHere you go:\n{\"n\":101}\n{\"n\":5,\"expected\":7}\n{\"n\":5}\n{\"n\":{\"$int\":\"9007199254740993\"}}\n{\"n\":0}\n[1]\n\u{fffd}";
     let pinned = accept(&cleared(&card), &card, parent(), text.as_bytes()).unwrap();
-    assert_eq!(pinned.candidates.iter().map(|input| input.to_json()).collect::<Vec<_>>(), [r#"{"n":5}"#, r#"{"n":0}"#]);
+    assert_eq!(pinned.candidates.iter().map(Input::to_json).collect::<Vec<_>>(), [r#"{"n":5}"#, r#"{"n":0}"#]);
     let why: Vec<(u64, Reason)> = pinned.discarded.iter().map(|discarded| (discarded.line, discarded.reason)).collect();
-    use Reason::{OutsideDomain, Repeated, Unparseable};
     assert_eq!(
         why,
         [(3, Unparseable), (4, OutsideDomain), (5, OutsideDomain), (6, Repeated), (7, OutsideDomain), (9, Unparseable), (10, Unparseable)]

@@ -68,7 +68,7 @@ fn listed(order: &Order, subjects: &[Subject]) -> Vec<Asked> {
         match &of.all {
             Some(inputs) => all.push(Asked { subject, from: From::Exhausted, inputs: inputs.clone() }),
             None => {
-                all.extend(order.seeds.iter().map(|seed| drawn(subject, of, From::Seed { seed: seed.to_string() }, *seed, order.trials)))
+                all.extend(order.seeds.iter().map(|seed| drawn(subject, of, From::Seed { seed: seed.to_string() }, *seed, order.trials)));
             }
         }
     }
@@ -124,7 +124,7 @@ fn take(subject: &mut Subject, asked: &Asked, outcome: &Outcome, order: &Order, 
             match (&verdict.refusal, verdict.runs.first()) {
                 (None, Some(ran)) => ran_so(&mut run, ran, &asked.inputs),
                 (refusal, _) => {
-                    refused(&mut run, refusal.clone().unwrap_or_else(|| Refusal::new("no_verdict", "the job says nothing of its inputs")))
+                    refused(&mut run, refusal.clone().unwrap_or_else(|| Refusal::new("no_verdict", "the job says nothing of its inputs")));
                 }
             }
         }

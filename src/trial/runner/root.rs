@@ -78,9 +78,8 @@ impl Root {
         let (mut todo, mut done, mut hops) = (parts(path.as_bytes()), Vec::<Vec<u8>>::new(), 0);
         while let Some(part) = todo.pop() {
             match part.as_slice() {
-                b"." => continue,
                 b".." if done.pop().is_none() => return false,
-                b".." => continue,
+                b"." | b".." => continue,
                 _ => done.push(part),
             }
             let Some(entry) = self.files.get(&RepoPath::new(done.join(&b'/'))) else { continue };

@@ -120,3 +120,54 @@ pub(super) async fn cancel(channel: Channel, name: &str) {
     // Not by the job's clock: that is what ran out.
     let _ = tokio::time::timeout(CANCEL, client.cancel_operation(request)).await;
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
+    use bazel_remote_apis::google::longrunning;
+    use prost::Message as _;
+
+    use super::{Trouble, done};
+    use crate::trial::runner::merkle::{Action, Command, Digest, Folder, Node};
+
+    #[test]
+    fn folders_commands_and_actions_are_what_another_encoder_writes() {
+        let file = |text: &str, is_executable| Node::File { digest: Digest::of(text.as_bytes()), is_executable };
+        let (mut folder, mut blobs) = (Folder::default(), BTreeMap::new());
+        for (path, node) in [(vec!["b", "c"], file("1", true)), (vec!["a"], file("", false)), (vec!["l"], Node::Link("a".into()))] {
+            folder.put(&path, node);
+        }
+        let root = folder.seal(&mut blobs);
+        for bytes in blobs.values() {
+            assert_eq!(api::Directory::decode(bytes.as_slice()).unwrap().encode_to_vec(), *bytes);
+        }
+        let names = BTreeMap::from([("A".to_owned(), String::new()), ("B".to_owned(), "2".to_owned())]);
+        let arguments = ["p", ""].map(str::to_owned);
+        let bytes = Command { arguments: &arguments, environment: &names, output: "o", folder: "tree", platform: &names }.bytes();
+        let command = api::Command::decode(bytes.as_slice()).unwrap();
+        assert_eq!((command.encode_to_vec(), command.arguments.len(), command.working_directory.as_str()), (bytes, 2, "tree"));
+        let action = Action { command: &root, input_root: &root, timeout: 600, is_never_cached: true, salt: "s", platform: &names }.bytes();
+        assert_eq!(api::Action::decode(action.as_slice()).unwrap().encode_to_vec(), action);
+    }
+
+    #[test]
+    fn a_status_comes_before_any_result_and_a_result_without_its_file_is_no_verdict() {
+        let status = |code| Some(bazel_remote_apis::google::rpc::Status { code, ..Default::default() });
+        let digest = api::Digest { hash: "ab".into(), size_bytes: 2 };
+        let file = api::OutputFile { path: ".seedgate/job/verdict.json".into(), digest: Some(digest), ..Default::default() };
+        let result = |files, exit_code| Some(api::ActionResult { output_files: files, exit_code, ..Default::default() });
+        let said = |response: api::ExecuteResponse| {
+            let any = bazel_remote_apis::google::protobuf::Any { value: response.encode_to_vec(), ..Default::default() };
+            done(longrunning::Operation { done: true, result: Some(longrunning::operation::Result::Response(any)), ..Default::default() })
+        };
+        let with = |status, result| said(api::ExecuteResponse { status, result, ..Default::default() });
+        assert!(matches!(with(status(4), result(vec![file.clone()], 137)), Err(Trouble::Final("timeout", _))));
+        assert!(matches!(with(status(13), result(vec![file.clone()], 0)), Err(Trouble::Passing(_))));
+        assert!(matches!(with(status(9), result(vec![file.clone()], 0)), Err(Trouble::Missing(_))));
+        assert!(matches!(with(None, None), Err(Trouble::Passing(_))));
+        assert_eq!(with(status(0), result(Vec::new(), 0)).unwrap().verdict.unwrap_err().word, "no_verdict");
+        assert_eq!(with(None, result(vec![file], 1)).unwrap().verdict.unwrap().hash, "ab");
+    }
+}
