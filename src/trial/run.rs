@@ -141,9 +141,9 @@ fn unheld(order: &Order, inventory: &Inventory) -> Vec<Row> {
 /// How many inputs a property has at most.
 fn most(subject: &Subject, order: &Order) -> u64 {
     let promoted = order.promoted.iter().filter(|(id, ..)| *id == subject.prop.id).count() as u64;
-    let listed = subject.all.as_ref().map_or(order.trials * order.seeds.len() as u64, |all| all.len() as u64);
-    let explored = if subject.all.is_some() { 0 } else { order.trials * order.explore.len() as u64 };
-    promoted + listed + explored
+    let listed = subject.all.as_ref().map_or(order.trials.saturating_mul(order.seeds.len() as u64), |all| all.len() as u64);
+    let explored = if subject.all.is_some() { 0 } else { order.trials.saturating_mul(order.explore.len() as u64) };
+    promoted.saturating_add(listed).saturating_add(explored)
 }
 
 struct Runner<'a> {

@@ -8,7 +8,7 @@ use crate::gate::inventory;
 use crate::repo::Repo;
 use crate::trial::TrialError;
 use crate::trial::record::{From, Props, Run, Status};
-use crate::trial::run::{Order, Subject, props, subjects, unmet};
+use crate::trial::run::{Order, Subject, most, props, subjects, unmet};
 use crate::trial::runner::duplicate::{self, About, Judged};
 use crate::trial::runner::fleet::Fleet;
 use crate::trial::runner::job::{self, Again, Bench, Job, Kind, Memory};
@@ -17,6 +17,9 @@ use crate::trial::runner::{Outcome, Unknown};
 use crate::trial::trees::Source;
 use crate::trial::worker::outcome::Refusal;
 use crate::witness::value::Input;
+
+/// Most inputs: they are held in memory until their jobs are done.
+const INPUTS: u64 = 20_000_000;
 
 /// Where a job's inputs come from: which property, and what its run is called.
 struct Asked {
@@ -39,6 +42,10 @@ pub fn run(
     let tree = source.tree();
     let inventory = inventory::of_tree(&tree, facts)?;
     let (mut subjects, mut rows) = subjects(order, &inventory)?;
+    let inputs: u64 = subjects.iter().map(|subject| most(subject, order)).fold(0, u64::saturating_add);
+    if inputs > INPUTS {
+        return Err(TrialError::Name(format!("{inputs} inputs are more than the {INPUTS} that are sent as jobs; run fewer trials, seeds or properties")));
+    }
     let (bound, mut worker) = (BTreeMap::new(), None);
     let about = About { tree: &order.patch, bound: &bound, runs };
     let listed = listed(order, &subjects);

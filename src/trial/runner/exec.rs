@@ -77,7 +77,7 @@ impl Engine {
         };
         process.close();
         let start = Instant::now();
-        while !matches!(process.hear(TICK)?, Heard::End) {
+        while let Ok(Heard::Line(_) | Heard::Nothing) = process.hear(TICK) {
             interrupt::check()?;
             if start.elapsed() > total || !goes_on() {
                 process.kill();
