@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::cli::{self, Failure, open, runner, trial};
 use crate::finding::Exit;
@@ -212,7 +213,7 @@ fn judge(args: &Replay, repo: &Repo, compared: &Compared, (pinned, sha256): (&Pi
     let memory = if args.cached { Memory::Welcome } else { Memory::Never };
     let bench = fleet.bench(&source.tree(), memory)?;
     let bound = BTreeMap::from([("candidates".to_owned(), sha256.to_owned()), ("card".to_owned(), pinned.card_sha256.clone())]);
-    let jobs = replay::jobs(&compared.cleared, pinned, card, &bench, (fleet.path(), &bound))?;
+    let jobs = replay::jobs(&compared.cleared, pinned, card, &bench, &bound)?;
     let total = jobs.len() * (1 + usize::from(fleet.far.is_some()));
     let progress = report::Progress::new("jobs run:", total);
     let judged =
@@ -289,7 +290,7 @@ fn compared(repo: &Repo, base: Oid, change: &Change) -> Result<Result<Compared, 
     if let Some((path, why)) = before.unreadable.iter().chain(&inventory.unreadable).next() {
         return Err(Failure { exit: Exit::Unreadable, says: format!("{path}: {why}") });
     }
-    let cards = |inventory: &Inventory| inventory.cards.cards().cloned().collect::<Vec<Card>>();
+    let cards = |inventory: &Inventory| inventory.cards.cards().cloned().collect::<Vec<Arc<Card>>>();
     let delta = delta::compare(&cards(&before), &cards(&inventory));
     make_folder(&change.delta)?;
     record::replace(&change.delta, delta.to_text().as_bytes())?;

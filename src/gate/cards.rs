@@ -80,7 +80,7 @@ pub(super) fn is_carded(policy: &Policy, path: &RepoPath) -> bool {
 /// What the carded files of one tree hold.
 #[derive(Default)]
 pub(super) struct Carded {
-    pub(super) cards: Vec<Card>,
+    pub(super) cards: Vec<Arc<Card>>,
     unreadable: BTreeMap<RepoPath, Unreadable>,
 }
 
@@ -90,7 +90,7 @@ impl Carded {
         let mut carded = Carded::default();
         for path in paths {
             match snapshot::cards(path, view) {
-                Ok(cards) => carded.cards.extend(cards),
+                Ok(cards) => carded.cards.extend(cards.into_iter().map(Arc::new)),
                 Err(SnapshotError::Unreadable { path, why }) => {
                     carded.unreadable.insert(path, why);
                 }
@@ -105,7 +105,7 @@ impl Carded {
         self.unreadable.iter().map(|(path, why)| (path.clone(), why.to_string())).collect()
     }
 
-    fn by_id(&self) -> BTreeMap<&PropId, &Card> {
+    fn by_id(&self) -> BTreeMap<&PropId, &Arc<Card>> {
         self.cards.iter().map(|card| (&card.prop_id, card)).collect()
     }
 
@@ -135,7 +135,8 @@ pub(super) fn findings(bases: &[Carded], patch: &Carded, view: &View<'_>) -> Vec
     let signatures = |name: &str, path: &str| snapshot::signature(name, &RepoPath::new(path), view);
     let mut all: Vec<Finding> = Vec::new();
     for (at, base) in bases.iter().enumerate() {
-        let beside: Vec<Card> = bases.iter().enumerate().filter(|(other, _)| *other != at).flat_map(|(_, b)| b.cards.clone()).collect();
+        let beside: Vec<Arc<Card>> =
+            bases.iter().enumerate().filter(|(other, _)| *other != at).flat_map(|(_, b)| b.cards.clone()).collect();
         let found = delta::compare_beside(&base.cards, &patch.cards, &beside, &signatures).findings();
         let fresh: Vec<Finding> = found.into_iter().filter(|finding| !all.contains(finding)).collect();
         all.extend(fresh);
@@ -163,22 +164,22 @@ fn unreadable(path: &RepoPath, why: &Unreadable) -> Finding {
 pub(super) fn three_way(base: &Carded, one: Carded, two: Carded) -> Vec<Carded> {
     let origin = base.by_id();
     let (first, second) = (one.by_id(), two.by_id());
-    let keeps = |mine: Option<&&Card>, other: Option<&&Card>, id: &PropId| {
+    let keeps = |mine: Option<&&Arc<Card>>, other: Option<&&Arc<Card>>, id: &PropId| {
         let unchanged = same(mine, origin.get(id));
         let agree = same(mine, other);
         (!unchanged || agree) && mine.is_some()
     };
-    let left: Vec<Card> =
-        first.iter().filter(|(id, _)| keeps(first.get(*id), second.get(*id), id)).map(|(_, card)| (*card).clone()).collect();
-    let right: Vec<Card> = second
+    let left: Vec<Arc<Card>> =
+        first.iter().filter(|(id, _)| keeps(first.get(*id), second.get(*id), id)).map(|(_, card)| Arc::clone(card)).collect();
+    let right: Vec<Arc<Card>> = second
         .iter()
         .filter(|(id, card)| keeps(Some(card), first.get(*id), id) && !same(Some(card), first.get(*id)))
-        .map(|(_, card)| (*card).clone())
+        .map(|(_, card)| Arc::clone(card))
         .collect();
     vec![Carded { cards: left, unreadable: one.unreadable }, Carded { cards: right, unreadable: two.unreadable }]
 }
 
-fn same(one: Option<&&Card>, two: Option<&&Card>) -> bool {
+fn same(one: Option<&&Arc<Card>>, two: Option<&&Arc<Card>>) -> bool {
     match (one, two) {
         (Some(one), Some(two)) => one.measures_as(two),
         (None, None) => true,

@@ -59,7 +59,7 @@ pub fn of_tree(tree: &dyn Tree, facts: &Facts) -> Result<Inventory, GateError> {
         let carded = Carded::read(&view, &[path])?;
         inventory.unreadable.extend(carded.unreadable());
         if view.is_property_path(path) {
-            inventory.opaque.extend(carded.cards.iter().filter_map(opaque));
+            inventory.opaque.extend(carded.cards.iter().filter_map(|card| opaque(card)));
         }
         cards.extend(carded.cards);
     }

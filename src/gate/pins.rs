@@ -10,7 +10,7 @@ use crate::gate::inventory;
 use crate::gate::policy::Policy;
 use crate::repo::Repo;
 use crate::settings::Settings;
-use crate::strength::card::{Card, Kind};
+use crate::strength::card::Kind;
 use crate::strength::snapshot::Source as _;
 use crate::tree::{Oid, RepoPath, Tree as _};
 use crate::witness::pin::{Moved, Pin};
@@ -26,7 +26,7 @@ pub fn of_commit(repo: &Repo, facts: &Facts, commit: &Oid) -> Result<Pin, GateEr
     let view = View { tree: &tree, facts, policy: &policy };
     let inventory = inventory::of_tree(&tree, facts)?;
     let leaned_on = |kind: Kind| matches!(kind, Kind::Property | Kind::Support);
-    let modules: BTreeSet<&str> = inventory.cards.cards().filter(|card| leaned_on(card.kind)).map(Card::path).collect();
+    let modules: BTreeSet<&str> = inventory.cards.cards().filter(|card| leaned_on(card.kind)).map(|card| card.path()).collect();
     let modules = hashed(&view, modules.into_iter().map(RepoPath::from_shown))?;
     let fixtures = tree.list(b"")?.into_iter().map(|(path, _)| path).filter(|path| view.is_fixture(path) && !promote::is_witness(path));
     let fixtures = hashed(&view, fixtures)?;

@@ -1,6 +1,7 @@
 //! Owns card sets: the file `seedgate.cards/1`, what it states, and finding a card by a short name.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use num_bigint::BigInt;
 use serde::{Deserialize, Serialize};
@@ -73,17 +74,18 @@ pub struct Stated {
 /// Cards by id, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CardSet {
-    cards: BTreeMap<PropId, Card>,
+    cards: BTreeMap<PropId, Arc<Card>>,
     stated: BTreeMap<PropId, Stated>,
 }
 
 impl CardSet {
     /// Gathers cards; the same id twice is one card, the weaker.
-    pub fn new(cards: impl IntoIterator<Item = Card>) -> Self {
+    pub fn new(cards: impl IntoIterator<Item = impl Into<Arc<Card>>>) -> Self {
         let mut set = CardSet::default();
         for card in cards {
+            let card: Arc<Card> = card.into();
             let card = match set.cards.remove(&card.prop_id) {
-                Some(twin) => twin.weaker_of(card),
+                Some(twin) => Arc::new(Arc::unwrap_or_clone(twin).weaker_of(Arc::unwrap_or_clone(card))),
                 None => card,
             };
             set.cards.insert(card.prop_id.clone(), card);
@@ -92,12 +94,12 @@ impl CardSet {
     }
 
     /// The cards, in order of their ids.
-    pub fn cards(&self) -> impl Iterator<Item = &Card> {
+    pub fn cards(&self) -> impl Iterator<Item = &Arc<Card>> {
         self.cards.values()
     }
 
     /// The card of an id.
-    pub fn get(&self, id: &PropId) -> Option<&Card> {
+    pub fn get(&self, id: &PropId) -> Option<&Arc<Card>> {
         self.cards.get(id)
     }
 
@@ -112,6 +114,7 @@ impl CardSet {
         for (id, card) in &mut set.cards {
             let plain = |side: &CardSet| side.stated.get(id).is_some_and(|stated| !stated.whole);
             if plain(self) || plain(other) {
+                let card = Arc::make_mut(card);
                 card.domain = Domain::default();
                 card.assertions = Vec::new();
                 card.claims = Vec::new();
@@ -127,12 +130,12 @@ impl CardSet {
     /// [`CardsError::Unknown`], or [`CardsError::Ambiguous`] with every id that it could mean.
     pub fn find(&self, name: &str) -> Result<&Card, CardsError> {
         let id = named(name, self.cards.keys())?;
-        self.cards.get(id).ok_or_else(|| CardsError::Unknown(name.to_owned()))
+        self.cards.get(id).map(AsRef::as_ref).ok_or_else(|| CardsError::Unknown(name.to_owned()))
     }
 
     /// The file: schema first, cards by id, one final newline.
     pub fn to_text(&self) -> String {
-        let file = File { schema: SCHEMA, cards: self.cards.values().collect() };
+        let file = File { schema: SCHEMA, cards: self.cards.values().map(AsRef::as_ref).collect() };
         let mut text = serde_json::to_string_pretty(&file).unwrap_or_default();
         text.push('\n');
         text
@@ -152,7 +155,7 @@ impl CardSet {
         for value in file.cards {
             let (card, stated) = read_card(value)?;
             let id = card.prop_id.clone();
-            if set.cards.insert(id.clone(), card).is_some() {
+            if set.cards.insert(id.clone(), card.into()).is_some() {
                 return Err(CardsError::Twice(id.0));
             }
             set.stated.insert(id, stated);

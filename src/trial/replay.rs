@@ -41,7 +41,8 @@ pub fn all(
     let source = Source::commit(repo, base)?;
     let tree = source.tree();
     let (inventory, mut session) = (inventory::of_tree(&tree, facts)?, Session::new(trees, &tree, config)?);
-    let props: Vec<Result<Prop, Base>> = inputs.iter().map(|(id, input)| fitting(inventory.cards.get(id), input)).collect();
+    let props: Vec<Result<Prop, Base>> =
+        inputs.iter().map(|(id, input)| fitting(inventory.cards.get(id).map(AsRef::as_ref), input)).collect();
     let mut first = Vec::new();
     for (prop, (_, input)) in props.iter().zip(inputs) {
         first.push(match prop {

@@ -2,6 +2,8 @@
 
 pub mod jobs;
 
+use std::sync::Arc;
+
 use crate::finding::PropId;
 use crate::gate::facts::Facts;
 use crate::gate::inventory::{self, Inventory};
@@ -62,9 +64,9 @@ struct Subject {
 pub fn chosen(inventory: &Inventory, only: &[String]) -> Result<Vec<(Card, Result<Plan, Refusal>)>, cards::CardsError> {
     let ids = || inventory.cards.cards().filter(|card| card.kind == Kind::Property).map(|card| &card.prop_id);
     let only: Vec<&PropId> = only.iter().map(|name| cards::named(name, ids())).collect::<Result<_, _>>()?;
-    let wanted = |card: &&Card| card.kind == Kind::Property && (only.is_empty() || only.contains(&&card.prop_id));
+    let wanted = |card: &&Arc<Card>| card.kind == Kind::Property && (only.is_empty() || only.contains(&&card.prop_id));
     let plan = |card: &Card| Plan::of(&card.domain).map_err(|why| Refusal::new("undrawable", why.to_string()));
-    Ok(inventory.cards.cards().filter(wanted).map(|card| (card.clone(), plan(card))).collect())
+    Ok(inventory.cards.cards().filter(wanted).map(|card| (Card::clone(card), plan(card))).collect())
 }
 
 /// Runs properties.

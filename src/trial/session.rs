@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use crate::finding::PropId;
 use crate::strength::card::Card;
 use crate::strength::domain::Origin;
+use crate::strength::harness::import_folders;
 use crate::tree::Tree;
 use crate::trial::TrialError;
 use crate::trial::outside::Inside;
@@ -51,6 +52,13 @@ impl Prop {
     }
 }
 
+/// Folders of a tree that modules are imported from: those that its test runner names, then the configured ones.
+pub(super) fn folders(tree: &dyn Tree, config: &Config) -> Result<Vec<String>, TrialError> {
+    let mut path = import_folders(tree)?;
+    path.extend(config.path.iter().filter(|folder| !path.contains(folder)).cloned().collect::<Vec<_>>());
+    Ok(path)
+}
+
 /// One tree and whoever runs it.
 pub struct Session {
     lease: Lease,
@@ -71,9 +79,10 @@ impl Session {
     /// When the tree cannot be read or written.
     pub fn new(trees: &Trees, tree: &dyn Tree, config: &Config) -> Result<Self, TrialError> {
         let (lease, entries) = (trees.lease(tree)?, tree.list(b"")?);
+        let path = folders(tree, config)?;
         Ok(Session {
             lease,
-            config: config.clone(),
+            config: Config { path, ..config.clone() },
             entries,
             inside: None,
             worker: None,

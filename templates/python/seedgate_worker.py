@@ -82,11 +82,18 @@ def audit(event, arguments):
         raise NetworkUse("seedgate: no network in a property (" + event + ")")
 
 
-class Assumptions:
-    """Makes what Hypothesis allows only inside its own runs work in a bare call, as soon as it is imported."""
+class AfterImport:
+    """Does something to a module as soon as it is imported, whoever imports it."""
+
+    def __init__(self, name, then):
+        self.name, self.then = name, then
+        if name in sys.modules:
+            then(sys.modules[name])
+        else:
+            sys.meta_path.insert(0, self)
 
     def find_spec(self, name, path=None, target=None):
-        if name != "hypothesis":
+        if name != self.name:
             return None
         sys.meta_path.remove(self)
         spec = importlib.util.find_spec(name)
@@ -95,7 +102,7 @@ class Assumptions:
 
             def exec_module(module):
                 load(module)
-                patch_hypothesis(module)
+                self.then(module)
 
             spec.loader.exec_module = exec_module
         return spec
@@ -121,6 +128,82 @@ def patch_hypothesis(module):
         for place in (module, sys.modules.get("hypothesis.control")):
             if place is not None and hasattr(place, name):
                 setattr(place, name, stand_in)
+
+
+class Generators:
+    """The generators of chance that a process shares. Every input meets them in the same state. Seeding takes longer than many a property,
+    so it is done only where somebody has drawn, which shows in the state itself: it is read where the interpreter keeps it."""
+
+    def __init__(self):
+        # Pairs of what seeds one, and what says whether it moved since; a module that is imported later adds its own.
+        self.all = []
+        AfterImport("random", self.of_random)
+        AfterImport("numpy.random", self.of_numpy)
+
+    def of_random(self, module):
+        inst = getattr(module, "_inst", None)
+        kept = getattr(sys.modules.get("_random"), "Random", None)
+        if kept is None or not isinstance(inst, kept):
+            return
+        # The object's head, the place in the state, the state's 624 words.
+        head, size = object.__basicsize__, 4 * 625
+        address = id(inst) + head if kept.__basicsize__ >= head + size else None
+
+        def told():
+            state = inst.getstate()[1]
+            return [state[-1], *state[:-1]]
+
+        self.watch(inst, address, 0, told)
+
+    def of_numpy(self, module):
+        inst = getattr(sys.modules.get("numpy.random.mtrand"), "_rand", None)
+        address = getattr(getattr(getattr(inst, "_bit_generator", None), "ctypes", None), "state_address", None)
+        if inst is None:
+            return
+
+        def told():
+            state = inst.get_state()
+            return [*map(int, state[1]), int(state[2])]
+
+        # The state's 624 words, the place in it.
+        self.watch(inst, address, 624, told)
+
+    def watch(self, inst, address, place, told):
+        """A draw moves the place, or at the end of a round the words; another seed has other words."""
+        moved = always
+        words = None if address is None else words_at(address, 625)
+        if words is not None:
+            inst.seed(1)
+            inst.random_sample() if hasattr(inst, "random_sample") else inst.random()
+            if list(words) == told():
+                moved = moved_from(inst, words, place)
+        inst.seed(0)
+        self.all.append((inst.seed, moved))
+
+    def reset(self):
+        for seed, _ in self.all:
+            seed(0)
+
+
+def always():
+    return True
+
+
+def words_at(address, count):
+    if sys.implementation.name != "cpython":
+        return None
+    try:
+        import ctypes
+    except ImportError:
+        return None
+    return memoryview((ctypes.c_uint32 * count).from_address(address)).cast("B").cast("I")
+
+
+def moved_from(inst, words, place):
+    inst.seed(0)
+    word = 1 if place == 0 else 0
+    start, first, second = words[place], words[word], words[word + 1]
+    return lambda: words[place] != start or words[word + 1] != second or words[word] != first
 
 
 def limit(memory):
@@ -161,12 +244,15 @@ class Tree:
     def __init__(self, root, path):
         self.root = os.path.realpath(root)
         self.inside = self.root + os.sep
+        self.loaded = {}
         roots = [os.path.join(self.root, part) for part in path]
         sys.path[:0] = [folder for folder in roots if os.path.isdir(folder)]
 
     def module(self, path):
         file = os.path.join(self.root, *path.split("/"))
         folder, name = os.path.split(file)
+        if file in self.loaded:
+            return self.loaded[file]
         parts = [name[: -len(".py")]]
         # As pytest does: the package's own name, from the first folder that is none.
         while os.path.isfile(os.path.join(folder, "__init__.py")) and folder != self.root:
@@ -174,13 +260,23 @@ class Tree:
             parts.insert(0, name)
         if folder not in sys.path:
             sys.path.insert(0, folder)
+        if parts == ["conftest"]:
+            # There may be one in every folder, and the innermost is the one that goes by the name.
+            sys.modules.pop("conftest", None)
         module = importlib.import_module(".".join(parts))
         if os.path.realpath(getattr(module, "__file__", None) or "") != os.path.realpath(file):
             spec = importlib.util.spec_from_file_location("seedgate_" + "_".join(path[: -len(".py")].split("/")), file)
             module = importlib.util.module_from_spec(spec)
             sys.modules[spec.name] = module
             spec.loader.exec_module(module)
+        self.loaded[file] = module
         return module
+
+    def conftests(self, path):
+        """What pytest imports before a module: the conftest.py of the folders above it, outermost first."""
+        folders = path.split("/")[:-1]
+        files = ["/".join(folders[:depth] + ["conftest.py"]) for depth in range(len(folders) + 1)]
+        return [self.module(file) for file in files if os.path.isfile(os.path.join(self.root, file))]
 
     def place(self, traceback):
         """Path, line and function of the innermost frame of the tree."""
@@ -191,7 +287,6 @@ class Tree:
                 found = code.co_filename[len(self.inside) :] + ":" + str(traceback.tb_lineno)
             traceback, seen = traceback.tb_next, seen + 1
         return found
-
 
     def line(self, place):
         """The source at a place: what a bare assert says."""
@@ -273,6 +368,7 @@ class Property:
 
     def __init__(self, tree, whole, names):
         path, parts = split_id(whole)
+        conftests = tree.conftests(path)
         module = tree.module(path)
         owner, owners, found = module, [module], None
         for part in parts:
@@ -287,7 +383,7 @@ class Property:
         if not callable(outer) or inspect.isclass(outer):
             raise Refused("unsupported", "it is no function")
         refuse_marks(marks_of(*owners, outer))
-        refuse_autouse(*owners)
+        refuse_autouse(*conftests, *owners)
         for skipped in owners + [outer]:
             if getattr(skipped, "__unittest_skip__", False):
                 raise Refused("skipped", str(getattr(skipped, "__unittest_skip_why__", "")) or "it is skipped")
@@ -298,7 +394,6 @@ class Property:
         refuse_arguments(function, names, in_class and kind is not staticmethod)
         self.positions = sorted((name for name in names if name.isdigit()), key=int)
         self.call = self.callable(module, owner if in_class else None, kind, function, parts[-1])
-        self.seeded = "random" in sys.modules
 
     def callable(self, module, cls, kind, function, name):
         run = function
@@ -448,6 +543,7 @@ class Server:
     def __init__(self, lines, answers):
         self.lines, self.answers = lines, answers
         self.tree, self.progress = None, None
+        self.generators = None
         self.properties = []
         self.reported = set()
 
@@ -480,12 +576,14 @@ class Server:
         self.tree = Tree(asked["root"], asked.get("path", []))
         limit(asked.get("memory"))
         sys.addaudithook(audit)
-        sys.meta_path.insert(0, Assumptions())
+        self.generators = Generators()
+        AfterImport("hypothesis", patch_hypothesis)
         version = ".".join(map(str, sys.version_info[:3]))
         return {"seedgate.worker": PROTOCOL, "language": "python", "version": version, "executable": sys.executable, "home": homes()}
 
     def on_open(self, asked):
         NETWORK.clear()
+        self.generators.reset()
         try:
             found = Property(self.tree, asked["id"], asked["arguments"])
         except Refused:
@@ -506,12 +604,13 @@ class Server:
             progress = [0, 0, 0, 0]
         progress[1], progress[0] = 0, batch & 0xFFFFFFFF
         os.chdir(self.tree.root)
-        seed = sys.modules["random"].seed if found.seeded else None
+        generators = self.generators.all
         ran, failed = 0, 0
         for ran, given in enumerate(asked["inputs"], 1):
             progress[1] = ran
-            if seed is not None:
-                seed(0)
+            for seed, moved in generators:
+                if moved():
+                    seed(0)
             try:
                 call(**given)
                 if not NETWORK:

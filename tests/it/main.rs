@@ -10,11 +10,15 @@ mod daemon;
 mod demo;
 mod digest;
 mod facts;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod faults;
 mod gate;
 mod harness;
 mod hook_view;
 mod hooks;
 mod index_file;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod killer;
 mod partition;
 mod project;
 mod props;
@@ -24,4 +28,5 @@ mod rules;
 mod sandbox;
 mod split;
 mod strength;
+mod surroundings;
 mod witness;

@@ -39,7 +39,7 @@ pub struct Totals {
 impl Totals {
     /// Counts the cards of some files.
     pub(super) fn of(carded: &Carded) -> Self {
-        carded.cards.iter().map(Totals::of_card).sum()
+        carded.cards.iter().map(|card| Totals::of_card(card)).sum()
     }
 
     fn of_card(card: &Card) -> Self {

@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::finding::Rule;
 use crate::strength::card::{Card, Kind, Texts};
@@ -125,7 +126,7 @@ fn gains(pairs: &[Pair<'_>], sides: &Sides<'_>) -> Demands {
     let known: BTreeSet<&Mark> = sides.base.cards().flat_map(|card| &card.effort.marks).collect();
     for (before, after) in pairs {
         // A test that newly does not count demands nothing.
-        let counts = |card: &&Card| !card.effort.marks.iter().any(|mark| marks::disables(mark) && !known.contains(mark));
+        let counts = |card: &&Arc<Card>| !card.effort.marks.iter().any(|mark| marks::disables(mark) && !known.contains(mark));
         let Some(after) = after.filter(|card| card.kind != Kind::Support).filter(counts) else { continue };
         // What says the same on both sides gains nothing; what a helper demands may still have moved.
         if before.is_some_and(|before| before.calls.is_empty() && says_the_same(before, after)) {

@@ -1,9 +1,11 @@
 //! Owns whether a check still loads the fixture bytes that it loaded on the base.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::finding::Rule;
 use crate::strength::card::Card;
+use crate::strength::cards::CardSet;
 use crate::strength::delta::{Compared, Loss};
 
 /// Every base file must be there with its bytes, under its path or a new one. More files are no loss.
@@ -31,12 +33,16 @@ pub(super) fn compare(base: &Card, patch: &Card) -> Compared {
 }
 
 /// The base card with the demands it would make had its fixtures already moved where the patch's card has them, with the same bytes.
-pub(super) fn following(base: &Card, patch: Option<&Card>) -> Card {
-    let mut card = base.clone();
-    let Some(patch) = patch else { return card };
-    for (path, sha) in base.files.iter().filter(|(path, _)| !patch.files.contains_key(*path)) {
+pub(super) fn following(mut base: Arc<Card>, patch: &CardSet) -> Arc<Card> {
+    let Some(patch) = patch.get(&base.prop_id) else { return base };
+    let moved = |(path, sha): (&String, &String)| {
         let fresh = |(home, now): &(&String, &String)| *now == sha && !base.files.contains_key(*home);
-        let Some((home, _)) = patch.files.iter().find(fresh) else { continue };
+        let home = patch.files.iter().find(fresh).filter(|_| !patch.files.contains_key(path))?.0;
+        Some((path.clone(), home.clone()))
+    };
+    let moves: Vec<(String, String)> = base.files.iter().filter_map(moved).collect();
+    for (path, home) in &moves {
+        let card = Arc::make_mut(&mut base);
         for text in
             card.claims.iter_mut().map(|claim| &mut claim.text).chain(card.calls.iter_mut().flat_map(|call| call.arguments.values_mut()))
         {
@@ -47,7 +53,7 @@ pub(super) fn following(base: &Card, patch: Option<&Card>) -> Card {
             *line = line.replace(path.as_str(), home).into();
         }
     }
-    card
+    base
 }
 
 fn drift(says: String, patch: &Card) -> Loss {

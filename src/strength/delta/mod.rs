@@ -23,6 +23,7 @@ mod stated;
 mod tokens;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::finding::{Exit, Finding, PropId, Rule};
 use crate::strength::card::{Card, Kind};
@@ -50,9 +51,9 @@ pub struct Loss {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Move {
     /// Card on the base.
-    pub base: Option<Card>,
+    pub base: Option<Arc<Card>>,
     /// Card in the patch.
-    pub patch: Option<Card>,
+    pub patch: Option<Arc<Card>>,
     /// What was lost; empty when it held or got stronger.
     pub losses: Vec<Loss>,
     /// What moved without a loss.
@@ -74,7 +75,7 @@ struct Compared {
 }
 
 /// Compares the cards of the changed files.
-pub fn compare(base: &[Card], patch: &[Card]) -> Delta {
+pub fn compare<C: Clone + Into<Arc<Card>>>(base: &[C], patch: &[C]) -> Delta {
     compare_beside(base, patch, &[], &nothing_known)
 }
 
@@ -88,10 +89,11 @@ fn nothing_known(_: &str, _: &str) -> Option<Signature> {
 
 /// Compares the cards of the changed files of a merge with those of one base. What only another base has, `beside`, is neither new
 /// here nor a place to which a check of this base moved.
-pub fn compare_beside(base: &[Card], patch: &[Card], beside: &[Card], signatures: &Signatures<'_>) -> Delta {
-    let set = |cards: &[Card]| CardSet::new(cards.iter().cloned());
+pub fn compare_beside<C: Clone + Into<Arc<Card>>>(base: &[C], patch: &[C], beside: &[C], signatures: &Signatures<'_>) -> Delta {
+    let set = |cards: &[C]| CardSet::new(cards.iter().cloned());
     let patch = set(patch);
-    let base = CardSet::new(base.iter().map(|card| fixtures::following(card, patch.get(&card.prop_id))));
+    let base = base.iter().map(|card| card.clone().into());
+    let base = CardSet::new(base.map(|card: Arc<Card>| fixtures::following(card, &patch)));
     compare_sets(&base, &patch, &set(beside), signatures)
 }
 
@@ -139,7 +141,7 @@ fn moved((base, patch): &Pair<'_>, ledger: &mut Ledger<'_>) -> Move {
         (Some(base), None) if base.kind != Kind::Support => compared.losses.push(removed(base)),
         // New support acts on old tests where it acts on all of them.
         (None, Some(patch)) if patch.kind == Kind::Support && patch.effort.everywhere => {
-            compared.losses.extend(effort(&Card { effort: Effort::default(), ..(*patch).clone() }, patch));
+            compared.losses.extend(effort(&Card { effort: Effort::default(), ..Card::clone(patch) }, patch));
         }
         _ => {}
     }
@@ -183,7 +185,7 @@ fn measure(card: &Card) -> String {
 impl Move {
     /// The id under which the property is spoken of: the base's, or the new one's.
     fn card(&self) -> Option<&Card> {
-        self.base.as_ref().or(self.patch.as_ref())
+        self.base.as_deref().or(self.patch.as_deref())
     }
 
     fn is_new(&self) -> bool {
@@ -222,8 +224,8 @@ impl Move {
         Finding {
             property: self.card().map(|card| card.prop_id.clone()),
             path: self.patch.as_ref().or(self.base.as_ref()).map(|card| card.path().to_owned()).filter(|path| !path.is_empty()),
-            base_card: self.base.as_ref().map(Card::to_json),
-            patch_card: self.patch.as_ref().map(Card::to_json),
+            base_card: self.base.as_deref().map(Card::to_json),
+            patch_card: self.patch.as_deref().map(Card::to_json),
             ..Finding::new(rule)
         }
     }
@@ -248,7 +250,7 @@ impl Delta {
     /// The proof that nothing got weaker and nothing waits for review, for what must not run before.
     pub fn cleared(self) -> Option<Cleared> {
         let held = self.exit() == Exit::Clear;
-        let ids = self.moves.into_iter().filter_map(|change| Some(change.patch?.prop_id));
+        let ids = self.moves.into_iter().filter_map(|change| Some(change.patch?.prop_id.clone()));
         held.then(|| Cleared { ids: ids.collect() })
     }
 }

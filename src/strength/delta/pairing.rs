@@ -1,6 +1,7 @@
 //! Owns which base card and which patch card are the same check: by id, else by body, else by name.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::finding::PropId;
 use crate::strength::card::{Card, Kind};
@@ -8,7 +9,7 @@ use crate::strength::cards::CardSet;
 use crate::strength::delta::tokens;
 
 /// Base and patch side of one check; one side is `None` when it vanished or is new.
-pub(super) type Pair<'c> = (Option<&'c Card>, Option<&'c Card>);
+pub(super) type Pair<'c> = (Option<&'c Arc<Card>>, Option<&'c Arc<Card>>);
 
 /// The cards of both sides, and those that only another base of a merge has.
 pub(super) struct Sides<'c> {
@@ -20,9 +21,9 @@ pub(super) struct Sides<'c> {
 /// Pairs in order of the base id, new ones last.
 pub(super) fn pairs<'c>(sides: &Sides<'c>) -> Vec<Pair<'c>> {
     let Sides { base, patch, beside } = *sides;
-    let vanished: Vec<&Card> = base.cards().filter(|card| partner(card, patch).is_none()).collect();
-    let known = |card: &&Card| partner(card, base).is_some() || partner(card, beside).is_some();
-    let fresh: Vec<&Card> = patch.cards().filter(|card| !known(card)).collect();
+    let vanished: Vec<&Arc<Card>> = base.cards().filter(|card| partner(card, patch).is_none()).collect();
+    let known = |card: &&Arc<Card>| partner(card, base).is_some() || partner(card, beside).is_some();
+    let fresh: Vec<&Arc<Card>> = patch.cards().filter(|card| !known(card)).collect();
     let moved = moves(&vanished, &fresh);
     let followed: BTreeSet<&PropId> = moved.values().map(|card| &card.prop_id).collect();
     let mut pairs: Vec<Pair<'c>> =
@@ -32,7 +33,7 @@ pub(super) fn pairs<'c>(sides: &Sides<'c>) -> Vec<Pair<'c>> {
 }
 
 /// The card of the same id. A test that turned into support (it is not collected any more) is gone, whatever its id.
-fn partner<'c>(card: &Card, others: &'c CardSet) -> Option<&'c Card> {
+fn partner<'c>(card: &Card, others: &'c CardSet) -> Option<&'c Arc<Card>> {
     others.get(&card.prop_id).filter(|other| same_sort(card, other))
 }
 
@@ -61,8 +62,8 @@ fn file_name(card: &Card) -> &str {
 }
 
 /// Vanished id -> the one new card that continues it. A likeness counts only where it is one to one: a choice between two would be a guess.
-fn moves<'c>(vanished: &[&'c Card], fresh: &[&'c Card]) -> BTreeMap<&'c PropId, &'c Card> {
-    let mut moved: BTreeMap<&PropId, &Card> = BTreeMap::new();
+fn moves<'c>(vanished: &[&'c Arc<Card>], fresh: &[&'c Arc<Card>]) -> BTreeMap<&'c PropId, &'c Arc<Card>> {
+    let mut moved: BTreeMap<&PropId, &Arc<Card>> = BTreeMap::new();
     let mut taken: BTreeSet<&PropId> = BTreeSet::new();
     for likeness in LIKENESS {
         let old = sole(vanished.iter().filter(|card| !moved.contains_key(&card.prop_id)), likeness);
@@ -79,9 +80,14 @@ fn moves<'c>(vanished: &[&'c Card], fresh: &[&'c Card]) -> BTreeMap<&'c PropId, 
 
 /// Tests of one file that check the same with other names: a function was renamed, and its test with it. Whether the names stand for the
 /// same is for the comparison to say.
-fn shaped<'c>(vanished: &[&'c Card], fresh: &[&'c Card], moved: &mut BTreeMap<&'c PropId, &'c Card>, taken: &BTreeSet<&'c PropId>) {
-    let by_shape = |cards: Vec<&'c Card>| {
-        let mut found: BTreeMap<(&str, String), Option<&'c Card>> = BTreeMap::new();
+fn shaped<'c>(
+    vanished: &[&'c Arc<Card>],
+    fresh: &[&'c Arc<Card>],
+    moved: &mut BTreeMap<&'c PropId, &'c Arc<Card>>,
+    taken: &BTreeSet<&'c PropId>,
+) {
+    let by_shape = |cards: Vec<&'c Arc<Card>>| {
+        let mut found: BTreeMap<(&str, String), Option<&'c Arc<Card>>> = BTreeMap::new();
         for card in cards.into_iter().filter(|card| card.kind != Kind::Support && !card.claims.is_empty()) {
             found.entry((card.path(), shape(card))).and_modify(|known| *known = None).or_insert(Some(card));
         }
@@ -108,13 +114,13 @@ fn shape(card: &Card) -> String {
 
 /// Key -> its card; `None` where several cards have the key.
 fn sole<'c, 'i>(
-    cards: impl Iterator<Item = &'i &'c Card>,
+    cards: impl Iterator<Item = &'i &'c Arc<Card>>,
     likeness: fn(&Card) -> Option<Key<'_>>,
-) -> BTreeMap<(bool, Key<'c>), Option<&'c Card>>
+) -> BTreeMap<(bool, Key<'c>), Option<&'c Arc<Card>>>
 where
     'c: 'i,
 {
-    let mut found: BTreeMap<(bool, Key<'c>), Option<&'c Card>> = BTreeMap::new();
+    let mut found: BTreeMap<(bool, Key<'c>), Option<&'c Arc<Card>>> = BTreeMap::new();
     for card in cards.copied() {
         let Some(key) = likeness(card) else { continue };
         found.entry((card.kind == Kind::Support, key)).and_modify(|known| *known = None).or_insert(Some(card));

@@ -5,6 +5,7 @@ mod ci;
 mod conftest;
 mod events;
 mod flow;
+mod imports;
 mod ini;
 mod js_config;
 mod managers;
@@ -21,6 +22,7 @@ mod yaml;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+pub use crate::strength::harness::imports::import_folders;
 pub use crate::strength::harness::shadow::is_shadow;
 use crate::tree::{Change, Mode, RepoPath, Tree, TreeError, follow};
 

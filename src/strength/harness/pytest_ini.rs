@@ -26,9 +26,10 @@ pub(super) fn is_config(name: &[u8]) -> bool {
 }
 
 /// The configuration of one folder.
-struct Config {
+pub(super) struct Config {
     path: RepoPath,
-    keys: Section,
+    /// Its keys.
+    pub(super) keys: Section,
 }
 
 /// Compares the configuration of a folder before and after, whichever file it lies in.
@@ -59,7 +60,8 @@ pub(super) fn collected(sight: &Sight<'_>) -> Result<Vec<String>, TreeError> {
     Ok(sight.modules(b"")?.into_iter().filter(|path| selection.collects(path)).collect())
 }
 
-fn effective(tree: &dyn Tree, folder: &[u8]) -> Result<Result<Option<Config>, Loss>, TreeError> {
+/// The configuration that counts in a folder, or why it cannot be read.
+pub(super) fn effective(tree: &dyn Tree, folder: &[u8]) -> Result<Result<Option<Config>, Loss>, TreeError> {
     for file in FILES {
         let path = joined(folder, file);
         let Some(text) = read(tree, &path)? else { continue };

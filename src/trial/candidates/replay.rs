@@ -62,7 +62,7 @@ pub fn jobs(
     pinned: &Pinned,
     card: &Card,
     bench: &Bench,
-    (path, bound): (&[String], &BTreeMap<String, String>),
+    bound: &BTreeMap<String, String>,
 ) -> Result<Vec<Job>, TrialError> {
     covered(cleared, &pinned.property)?;
     if card_sha256(card) != pinned.card_sha256 {
@@ -76,7 +76,6 @@ pub fn jobs(
         arguments: &prop.arguments,
         runs: inputs.iter().map(|input| vec![input.clone()]).collect(),
         again: Again::Failures,
-        path,
         bound,
     };
     pinned.candidates.chunks(CHUNK).map(|inputs| bench.job(&order(inputs))).collect()

@@ -14,7 +14,7 @@ fn card(low: &str) -> Card {
         "domain": {"tables": [], "arguments": [{"name": "n", "strategy": {"integers": [low, "100"]}}], "unread": []},
         "assertions": [],
     }]});
-    CardSet::parse(&file.to_string()).unwrap().cards().next().unwrap().clone()
+    Card::clone(CardSet::parse(&file.to_string()).unwrap().cards().next().unwrap())
 }
 
 fn cleared(card: &Card) -> Cleared {

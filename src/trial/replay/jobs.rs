@@ -29,7 +29,8 @@ pub fn all(
     let source = Source::commit(repo, base)?;
     let tree = source.tree();
     let (inventory, bench, bound) = (inventory::of_tree(&tree, facts)?, fleet.bench(&tree, Memory::Never)?, BTreeMap::new());
-    let props: Vec<Result<Prop, Base>> = inputs.iter().map(|(id, input)| fitting(inventory.cards.get(id), input)).collect();
+    let props: Vec<Result<Prop, Base>> =
+        inputs.iter().map(|(id, input)| fitting(inventory.cards.get(id).map(AsRef::as_ref), input)).collect();
     let order = |prop: &Prop, input: &Input| {
         bench.job(&Order {
             kind: Kind::Base,
@@ -38,7 +39,6 @@ pub fn all(
             arguments: &prop.arguments,
             runs: vec![vec![input.clone()]],
             again: Again::All,
-            path: fleet.path(),
             bound: &bound,
         })
     };

@@ -44,18 +44,20 @@ pub fn run(
     let (mut subjects, mut rows) = subjects(order, &inventory)?;
     let inputs: u64 = subjects.iter().map(|subject| most(subject, order)).fold(0, u64::saturating_add);
     if inputs > INPUTS {
-        return Err(TrialError::Name(format!("{inputs} inputs are more than the {INPUTS} that are sent as jobs; run fewer trials, seeds or properties")));
+        return Err(TrialError::Name(format!(
+            "{inputs} inputs are more than the {INPUTS} that are sent as jobs; run fewer trials, seeds or properties"
+        )));
     }
     let (bound, mut worker) = (BTreeMap::new(), None);
     let about = About { tree: &order.patch, bound: &bound, runs };
     let listed = listed(order, &subjects);
-    let jobs = jobs(&fleet.bench(&tree, Memory::Never)?, (fleet, order), &subjects, &listed)?;
+    let jobs = jobs(&fleet.bench(&tree, Memory::Never)?, order, &subjects, &listed)?;
     let judged = duplicate::all(fleet, &jobs, &about, told)?;
     for (asked, judged) in listed.iter().zip(&judged) {
         take(&mut subjects[asked.subject], asked, &judged.local, order, &mut worker);
     }
     let explored = explored(order, &subjects);
-    let jobs = self::jobs(&fleet.bench(&tree, Memory::Welcome)?, (fleet, order), &subjects, &explored)?;
+    let jobs = self::jobs(&fleet.bench(&tree, Memory::Welcome)?, order, &subjects, &explored)?;
     for (asked, outcome) in explored.iter().zip(duplicate::explore(fleet, &jobs, &about, told)?) {
         take(&mut subjects[asked.subject], asked, &outcome, order, &mut worker);
     }
@@ -95,7 +97,7 @@ fn drawn(subject: usize, of: &Subject, from: From, seed: u64, trials: u64) -> As
     Asked { subject, from, inputs: (0..trials).map(|n| of.plan.draw(seed, n)).collect() }
 }
 
-fn jobs(bench: &Bench, (fleet, order): (&Fleet, &Order), subjects: &[Subject], asked: &[Asked]) -> Result<Vec<Job>, TrialError> {
+fn jobs(bench: &Bench, order: &Order, subjects: &[Subject], asked: &[Asked]) -> Result<Vec<Job>, TrialError> {
     let bound = BTreeMap::new();
     let job = |asked: &Asked| {
         let prop = &subjects[asked.subject].prop;
@@ -106,7 +108,6 @@ fn jobs(bench: &Bench, (fleet, order): (&Fleet, &Order), subjects: &[Subject], a
             arguments: &prop.arguments,
             runs: vec![asked.inputs.clone()],
             again: Again::Failures,
-            path: fleet.path(),
             bound: &bound,
         })
     };

@@ -16,6 +16,7 @@ use crate::trial::runner::local::Local;
 use crate::trial::runner::root::Root;
 use crate::trial::runner::ssh::Ssh;
 use crate::trial::runner::{Runner, Where};
+use crate::trial::session::folders;
 use crate::trial::worker::Config;
 
 /// Jobs in flight on another machine, when the policy does not say.
@@ -67,16 +68,12 @@ impl Fleet {
         let total = std::time::Duration::from_secs(self.settings.deadline);
         let limits = Limits { input: self.config.limit, total, memory: self.config.memory };
         let mut bench = Bench::new(Arc::new(Root::of(tree, &secrets)?), self.toolchain.clone(), limits, memory);
+        bench.path = folders(tree, &self.config)?;
         if let Some(remote) = &self.settings.remote {
             bench.python.clone_from(&remote.python);
             bench.platform.clone_from(&remote.platform);
         }
         Ok(bench)
-    }
-
-    /// Folders of the tree that modules are imported from.
-    pub fn path(&self) -> &[String] {
-        &self.config.path
     }
 }
 

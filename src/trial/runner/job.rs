@@ -105,8 +105,6 @@ pub struct Order<'a> {
     pub runs: Vec<Vec<Input>>,
     /// What is run twice.
     pub again: Again,
-    /// Folders of the tree that modules are imported from.
-    pub path: &'a [String],
     /// What a candidates file or a card it is bound to, by SHA-256.
     pub bound: &'a BTreeMap<String, String>,
 }
@@ -134,6 +132,8 @@ pub struct Bench {
     pub root: Arc<Root>,
     /// What names the toolchain: 64 hex digits.
     pub toolchain: String,
+    /// Folders of the tree that modules are imported from.
+    pub path: Vec<String>,
     /// The interpreter elsewhere.
     pub python: String,
     /// What another machine must be.
@@ -157,6 +157,7 @@ impl Bench {
         Bench {
             root,
             toolchain,
+            path: Vec::new(),
             python: "python3".to_owned(),
             platform: BTreeMap::new(),
             limits,
@@ -181,7 +182,7 @@ impl Bench {
             arguments: order.arguments,
             runs: &order.runs,
             again: order.again,
-            path: order.path,
+            path: &self.path,
             bound: order.bound,
             toolchain: &self.toolchain,
             limit: self.limits.input.as_secs_f64(),
