@@ -11,7 +11,7 @@ use crate::witness::value::Input;
 fn card(low: &str) -> Card {
     let file = serde_json::json!({"schema": "seedgate.cards/1", "cards": [{
         "prop_id": "a.py::prop_x", "assertion_count": 1,
-        "domain": {"tables": [], "arguments": [{"name": "n", "strategy": {"integers": [low, "100"]}}], "unread": []},
+        "domain": {"tables": [], "arguments": [{"name": "n", "strategy": {"integers": {"low": low, "high": "100"}}}], "unread": []},
         "assertions": [],
     }]});
     Card::clone(CardSet::parse(&file.to_string()).unwrap().cards().next().unwrap())
