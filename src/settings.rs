@@ -4,6 +4,7 @@ mod defaults;
 pub mod glob;
 mod layout;
 pub mod rules;
+pub mod runner;
 
 use std::collections::BTreeMap;
 
@@ -13,6 +14,7 @@ use toml::Spanned;
 use glob::{Glob, IdGlob};
 pub use layout::Layout;
 use rules::Rules;
+use runner::RunnerSettings;
 
 /// Most globs in one list, and most entries of `[fixtures.bind]`.
 const MOST: usize = 1_000;
@@ -36,6 +38,8 @@ pub struct Settings {
     pub freeze_days: u32,
     /// `[worker]`: how properties are run.
     pub worker: WorkerSettings,
+    /// `[runner]`: where jobs run.
+    pub runner: RunnerSettings,
 }
 
 /// `[worker]`: what runs the properties, and where its code is found.
@@ -106,6 +110,7 @@ impl Default for Settings {
             quarantine: defaults::QUARANTINE,
             freeze_days: defaults::FREEZE_DAYS,
             worker: WorkerSettings::default(),
+            runner: RunnerSettings::default(),
         }
     }
 }
@@ -189,6 +194,7 @@ impl Settings {
             quarantine: reader.quarantine(file.ledger.unwrap_or_default())?,
             freeze_days: reader.freeze_days(file.freeze.unwrap_or_default())?,
             worker: reader.worker(file.worker.unwrap_or_default())?,
+            runner: reader.runner(file.runner.unwrap_or_default())?,
         })
     }
 }
@@ -214,6 +220,7 @@ struct File {
     ledger: Option<LedgerTable>,
     freeze: Option<FreezeTable>,
     worker: Option<WorkerTable>,
+    runner: Option<runner::RunnerTable>,
 }
 
 #[derive(Default, Deserialize)]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The whole test command: format, lints, tests, release build, and then, where they are, the hook cases and the battery.
+# The whole test command: format, lints, tests, runners against real servers, release build, and then, where they are, the hook cases and the battery.
 #   SEEDGATE_CASES    folder with run-all.sh, which drives real git repositories through the hooks
 #   SEEDGATE_BATTERY  folder with run-battery.py, which measures weakenings caught and false alarms
 #   SEEDGATE_BATTERY_ONLY  ids of battery cases, as globs (default: see below)
@@ -31,12 +31,19 @@ tally() {
 
 step format cargo fmt --check
 step lints cargo clippy --locked --all-targets --quiet -- -D warnings
+step "lints of the remote runner" cargo clippy --locked --all-targets --features remote --quiet -- -D warnings
 
 echo "== tests"
 cargo test --locked --quiet --no-fail-fast 2>&1 | tee "$out/tests"
 status=${PIPESTATUS[0]}
 counts=$(awk '/^test result:/ {p += $4; f += $6} END {print p + 0, f + 0}' "$out/tests")
 tally ${counts% *} ${counts#* } "$status" tests
+
+echo "== runners"
+bash tests/runners.sh 2>&1 | tee "$out/runners"
+status=${PIPESTATUS[0]}
+counts=$(awk '/^[0-9]+ passed, [0-9]+ failed/ {p = $1; f = $3} END {print p + 0, f + 0}' "$out/runners")
+tally ${counts% *} ${counts#* } "$status" runners
 
 step "release build and installation" ./install.sh --prefix "$out/installed"
 

@@ -10,11 +10,12 @@ use std::path::{Path, PathBuf};
 use crate::cli::{self, Failure, open as repository, trial};
 use crate::finding::Exit;
 use crate::freeze::day::Day;
-use crate::freeze::file::{self as freeze, Freeze};
+use crate::freeze::file::{self as freeze, Fault, Freeze};
 use crate::gate::frozen;
 use crate::repo::Repo;
 use crate::report;
 use crate::strength::record;
+use crate::trial::runner::evidence::{self, Runs};
 use crate::witness::ledger::{self, Ledger};
 
 /// Temporary exceptions for tests that are noise; never for a property.
@@ -31,7 +32,7 @@ pub(super) enum Command {
 #[derive(clap::Args)]
 #[command(
     after_help = "An entry does not hold when it names a property, shares its id with a failing row of the ledger, is expired, has no owner, is there twice,
-has no token that `freeze open` wrote with its evidence, or is void: the fixtures' digest or the test has moved. Every fault is named.
+has no token that `freeze open` wrote with its evidence, or is void: the fixtures' digest or the test has moved. None does while two machines disagree on a property. Every fault is named.
 Without a freeze file there is nothing to check. `freeze list` and the gate say the same, but that the gate knows no day.
 
 Examples:
@@ -44,6 +45,9 @@ Exit codes: 0 every entry holds, 2 some does not, 65 the freeze file or the ledg
 pub(super) struct Check {
     #[command(flatten)]
     files: Files,
+    /// The record of jobs: while two machines disagree on a property, nothing is frozen.
+    #[arg(long, value_name = "FILE", default_value = evidence::PATH)]
+    runs: PathBuf,
     /// Print seedgate.freeze-check/1.
     #[arg(long)]
     json: bool,
@@ -86,8 +90,11 @@ fn check(args: &Check) -> Result<Exit, Failure> {
     let ledger = args.files.ledger(&repo)?;
     let freeze = Freeze::read(&args.files.path(&repo))?.unwrap_or_else(Freeze::empty);
     let facts = cli::remembered();
-    let faults = frozen::faults(&repo, &facts, &freeze, &ledger, Day::today())?;
+    let mut faults = frozen::faults(&repo, &facts, &freeze, &ledger, Day::today())?;
     facts.flush();
+    let runs = Runs::read(&args.runs)?;
+    let says = || "this machine and another one disagree on it: replay it where they agree before anything is frozen".to_owned();
+    faults.extend(runs.disagreeing().into_iter().filter(|_| !freeze.entries.is_empty()).map(|id| Fault { test: id.clone(), says: says() }));
     let count = freeze.entries.len();
     report::out(&if args.json {
         report::json(&report::freeze_json(count, &faults))

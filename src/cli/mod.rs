@@ -1,6 +1,7 @@
 //! Owns the command line: one file a command, no logic.
 
 mod audit;
+mod candidates;
 mod cards;
 mod check;
 mod classify;
@@ -24,6 +25,8 @@ mod props;
 mod replay;
 mod resolve;
 mod rows;
+mod runner;
+mod runner_exec;
 mod shrink;
 mod split;
 mod status;
@@ -79,6 +82,8 @@ enum Command {
     Tree(tree::Args),
     Probe(probe::Args),
     #[command(subcommand)]
+    Candidates(candidates::Command),
+    #[command(subcommand)]
     Ledger(ledger::Command),
     #[command(subcommand)]
     Evidence(evidence::Command),
@@ -96,6 +101,7 @@ enum Command {
     Hook(hook::Args),
     #[command(hide = true)]
     Keep(keep::Args),
+    RunnerExec(runner_exec::Args),
     Completions(completions::Args),
     Demo(demo::Args),
 }
@@ -157,6 +163,8 @@ fn answer(args: Vec<OsString>) -> u8 {
         Command::Witness(args) => witness::run(&args),
         Command::Tree(args) => tree::run(&args),
         Command::Probe(args) => probe::run(&args),
+        Command::Candidates(command) => candidates::run(&command),
+        Command::RunnerExec(args) => runner_exec::run(&args),
         Command::Ledger(command) => ledger::run(&command),
         Command::Evidence(command) => evidence::run(&command),
         Command::Classify(args) => classify::run(&args),

@@ -2,13 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::{self, Failure, open, trial};
+use crate::cli::{self, Failure, open, runner, trial};
 use crate::finding::Exit;
 use crate::gate::inventory;
+use crate::repo::Repo;
 use crate::report;
 use crate::strength::record;
 use crate::trial::record::Props;
-use crate::trial::run::{self, Order, Told};
+use crate::trial::run::{self, Order, Told, jobs};
+use crate::trial::runner::duplicate::Judged;
 use crate::trial::session::{Prop, Session};
 use crate::trial::trees::{Source, Trees};
 use crate::trial::{TrialError, interrupt};
@@ -18,7 +20,7 @@ use crate::witness::ledger;
 #[derive(clap::Subcommand)]
 pub(super) enum Command {
     List(List),
-    Run(Run),
+    Run(Box<Run>),
 }
 
 /// List the properties of a revision, their domains, and which of them can be run.
@@ -49,8 +51,9 @@ pub(super) struct List {
   seedgate props run --seeds .seedgate/seeds.txt --patch HEAD --out .seedgate/props.json
   seedgate props run --patch HEAD --base origin/main --tree production-only --trials 1000
   seedgate props run prop_balance_non_negative --explore 20
+  seedgate props run --runner remote --explore 200        the seed list here and there, fresh seeds only there
 
-Exit codes: 0 every property that can be run holds, 2 one failed (or failed once and not again) or a pinned file moved, 64 no such property, 65 one has no
+Exit codes: 0 every property that can be run holds, 2 one failed (or failed once and not again), runners disagree, or a pinned file moved, 64 no such property, 65 one has no
 verdict (import, network, time, code from outside the tree) or an input cannot be read, 69 no interpreter, 70 fault or interrupted.")]
 pub(super) struct Run {
     /// Ids of properties, or unambiguous ends of them. All when none is named.
@@ -72,6 +75,8 @@ pub(super) struct Run {
     /// Print seedgate.props/1.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    runner: runner::RunnerArgs,
     #[command(flatten)]
     worker: trial::WorkerArgs,
 }
@@ -121,12 +126,32 @@ fn run_all(args: &Run) -> Result<Exit, Failure> {
     if let Some(exit) = trial::moved(&repo, &args.ledger, &args.candidate.ends(&repo)?.patch)? {
         return Ok(exit);
     }
-    let props = measure(&args.candidate, &args.seeds, &args.effort, &args.only, &args.worker)?;
+    let (props, exit) = match args.runner.place() {
+        Some(_) => measure_jobs(args)?,
+        None => (measure(&args.candidate, &args.seeds, &args.effort, &args.only, &args.worker)?, Exit::Clear),
+    };
     if let Some(path) = &args.out {
         record::replace(path, report::json_of(&props).as_bytes())?;
     }
     report::out(&if args.json { report::json_of(&props) } else { report::props_text(&props, report::out_style()) });
-    Ok(props.exit())
+    Ok(props.exit().worst(exit))
+}
+
+/// The same by jobs; the exit is what runners that disagree ask for.
+fn measure_jobs(args: &Run) -> Result<(Props, Exit), Failure> {
+    let repo = open()?;
+    let facts = cli::remembered();
+    let order = order(&repo, &args.candidate, &args.seeds, &args.effort, &args.only)?;
+    let fleet = args.runner.fleet(&repo, &repo.tree(Some(&order.base))?, &args.worker)?;
+    interrupt::watch();
+    let progress = report::Counter::new("jobs run:");
+    let done = jobs::run((&repo, &facts), &fleet, &order, (&args.runner.runs, &|| progress.add(1)));
+    drop(progress);
+    facts.flush();
+    let (props, judged) = done?;
+    runner::tell(&fleet, &judged, &args.runner.runs);
+    let disagree = judged.iter().any(Judged::disagrees);
+    Ok((props, if disagree { Exit::Refused } else { Exit::Clear }))
 }
 
 /// Runs the properties of a candidate.
@@ -139,18 +164,8 @@ pub(super) fn measure(
 ) -> Result<Props, Failure> {
     let repo = open()?;
     let facts = cli::remembered();
-    let ends = candidate.ends(&repo)?;
-    let config = worker.config(&repo, &repo.tree(Some(&ends.base))?)?;
-    let order = Order {
-        seeds: trial::seeds(seeds)?,
-        trials: effort.trials,
-        explore: trial::fresh(effort.explore),
-        only: only.to_vec(),
-        promoted: trial::promoted(&repo, &ends)?,
-        patch: ends.patch,
-        base: ends.base,
-        part: candidate.part(),
-    };
+    let order = order(&repo, candidate, seeds, effort, only)?;
+    let config = worker.config(&repo, &repo.tree(Some(&order.base))?)?;
     interrupt::watch();
     let progress = report::Counter::new("inputs run:");
     let told = Told { total: &|total| progress.total(total), ran: &|ran| progress.add(ran) };
@@ -158,6 +173,20 @@ pub(super) fn measure(
     drop(progress);
     facts.flush();
     Ok(props?)
+}
+
+fn order(repo: &Repo, candidate: &trial::Candidate, seeds: &Path, effort: &Effort, only: &[String]) -> Result<Order, Failure> {
+    let ends = candidate.ends(repo)?;
+    Ok(Order {
+        seeds: trial::seeds(seeds)?,
+        trials: effort.trials,
+        explore: trial::fresh(effort.explore),
+        only: only.to_vec(),
+        promoted: trial::promoted(repo, &ends)?,
+        patch: ends.patch,
+        base: ends.base,
+        part: candidate.part(),
+    })
 }
 
 impl From<TrialError> for Failure {

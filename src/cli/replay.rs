@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::{self, Failure, ledger as command, open, trial};
+use crate::cli::{self, Failure, ledger as command, open, runner, trial};
 use crate::finding::{Exit, PropId};
 use crate::repo::Repo;
 use crate::report;
 use crate::tree::Oid;
 use crate::trial::interrupt;
-use crate::trial::replay::{self, Base};
+use crate::trial::replay::{self, Base, jobs};
 use crate::trial::trees::Trees;
 use crate::witness::decide::{Action, Verdict};
 use crate::witness::ledger::{self, Ledger, LedgerError, Row};
@@ -19,9 +19,10 @@ use crate::witness::value::Input;
 #[command(after_help = "Examples:
   seedgate ledger replay-base --base origin/main
   seedgate ledger replay-base --base HEAD~1 --ledger .seedgate/ledger.json
+  seedgate ledger replay-base --base origin/main --runner ssh
 
 The base passes: the input is to be promoted. The base fails too: it is quarantined, which does not clear the patch. No verdict (the base
-has no such property, the answer is not the same twice, something went wrong): stop, for that is no pass.
+has no such property, the answer is not the same twice, two machines differ, something went wrong): stop, for that is no pass.
 
 Exit codes: 0 nothing blocks, 2 a row is quarantined or stopped, or a pinned file moved, 65 the ledger cannot be read, or there is none,
 69 no interpreter, 70 fault or interrupted.")]
@@ -32,6 +33,8 @@ pub(super) struct Args {
     /// The ledger.
     #[arg(long, value_name = "FILE", default_value = ledger::PATH)]
     ledger: PathBuf,
+    #[command(flatten)]
+    runner: runner::RunnerArgs,
     #[command(flatten)]
     worker: trial::WorkerArgs,
 }
@@ -50,7 +53,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     if let Some(exit) = trial::moved(&repo, &args.ledger, &base)? {
         return Ok(exit);
     }
-    let decided = record(&repo, &base, &args.ledger, &args.worker)?;
+    let decided = record(&repo, &base, &args.ledger, (&args.worker, Some(&args.runner)))?;
     let rows: Vec<(&Row, Option<&str>)> = decided.iter().map(|decided| (&decided.row, decided.says.as_deref())).collect();
     report::out(&report::decided_text(&rows, report::out_style()));
     Ok(exit(&decided))
@@ -63,12 +66,12 @@ fn exit(decided: &[Decided]) -> Exit {
 }
 
 /// Replays, decides and records.
-pub(super) fn record(repo: &Repo, base: &Oid, path: &Path, worker: &trial::WorkerArgs) -> Result<Vec<Decided>, Failure> {
+pub(super) fn record(repo: &Repo, base: &Oid, path: &Path, by: By<'_>) -> Result<Vec<Decided>, Failure> {
     let known = command::read(path)?;
     let open: Vec<&Row> = known.rows().iter().filter(|row| is_open(row)).collect();
     let asked: Vec<(PropId, Input)> =
         open.iter().filter(|row| row.patch == Verdict::Fail).map(|row| (row.prop_id.clone(), row.input().clone())).collect();
-    let verdicts = ask(repo, base, &asked, worker)?;
+    let verdicts = ask(repo, base, &asked, by)?;
     let answers: Vec<((PropId, Input), Base)> = asked.into_iter().zip(verdicts).collect();
     let keys: Vec<(PropId, String)> = open.iter().map(|row| (row.prop_id.clone(), row.input_sha256().to_owned())).collect();
     Ok(ledger::update(path, |ledger| Ok::<_, LedgerError>(keys.iter().filter_map(|key| settle(ledger, key, base, &answers)).collect()))?)
@@ -79,13 +82,26 @@ fn is_open(row: &Row) -> bool {
     row.is_failing() && row.witness.is_none() && row.resolved.is_none()
 }
 
-fn ask(repo: &Repo, base: &Oid, asked: &[(PropId, Input)], worker: &trial::WorkerArgs) -> Result<Vec<Base>, Failure> {
+/// The worker, and where jobs run when somebody said so.
+pub(super) type By<'a> = (&'a trial::WorkerArgs, Option<&'a runner::RunnerArgs>);
+
+fn ask(repo: &Repo, base: &Oid, asked: &[(PropId, Input)], (worker, runner): By<'_>) -> Result<Vec<Base>, Failure> {
     if asked.is_empty() {
         return Ok(Vec::new());
     }
     interrupt::watch();
-    let facts = cli::remembered();
-    let config = worker.config(repo, &repo.tree(Some(base))?)?;
+    let (facts, tree) = (cli::remembered(), repo.tree(Some(base))?);
+    if let Some(runner) = runner.filter(|runner| runner.place().is_some()) {
+        let fleet = runner.fleet(repo, &tree, worker)?;
+        let progress = report::Progress::new("jobs run:", asked.len() * (1 + usize::from(fleet.far.is_some())));
+        let done = jobs::all((repo, &facts, base), &fleet, asked, (&runner.runs, &|| progress.step()));
+        drop(progress);
+        facts.flush();
+        let (verdicts, judged) = done?;
+        runner::tell(&fleet, &judged, &runner.runs);
+        return Ok(verdicts);
+    }
+    let config = worker.config(repo, &tree)?;
     let progress = report::Progress::new("inputs replayed on the base:", asked.len());
     let verdicts = replay::all(repo, &facts, &Trees::of_user()?, &config, base, (asked, &|| progress.step()));
     drop(progress);

@@ -86,7 +86,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 
 /// Replays, decides and promotes.
 fn settle(args: &Args, repo: &Repo, base: &Oid) -> Result<Promoted, Failure> {
-    let decided = replay::record(repo, base, &args.ledger, &args.worker)?;
+    let decided = replay::record(repo, base, &args.ledger, (&args.worker, None))?;
     let rows: Vec<(&Row, Option<&str>)> = decided.iter().map(|decided| (&decided.row, decided.says.as_deref())).collect();
     report::out(&report::decided_text(&rows, report::out_style()));
     let Some(top) = repo.top() else { return Ok(Promoted { witnesses: Vec::new(), closed: Vec::new() }) };

@@ -1,6 +1,7 @@
 //! Owns printing: the only room that writes to standard output or error.
 
 mod audit;
+mod candidates;
 mod demo;
 mod freeze;
 mod json;
@@ -20,6 +21,7 @@ mod text;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 
 pub use audit::{Told, audit_json, audit_text};
+pub use candidates::{accepted_text, card_moved, disagreed, far_unknown, other_candidates, other_parent, pinned_already, replayed_text};
 pub use demo::{demo_command, demo_end, demo_step};
 pub use freeze::{
     Refusal, Suite, classified_json, classified_text, closed_text, frozen_list_json, frozen_list_text, frozen_text, kept_at, not_frozen,
@@ -46,6 +48,12 @@ pub use text::{plural, verdict as verdict_text};
 pub fn out(text: &str) {
     let mut stdout = io::stdout().lock();
     let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+}
+
+/// The same for bytes.
+pub fn out_bytes(bytes: &[u8]) {
+    let mut stdout = io::stdout().lock();
+    let _ = stdout.write_all(bytes).and_then(|()| stdout.flush());
 }
 
 /// Standard output for what is written piece by piece.

@@ -189,3 +189,36 @@ pub(super) const QUARANTINE: usize = 10;
 
 /// Most days of a freeze.
 pub(super) const FREEZE_DAYS: u32 = 30;
+/// Paths that never leave the machine.
+pub(super) const SECRETS: &[&str] = &[
+    "**/.env",
+    "**/.env.*",
+    "**/.netrc",
+    "**/.npmrc",
+    "**/.pypirc",
+    "**/.git-credentials",
+    "**/.htpasswd",
+    "**/.ssh/**",
+    "**/.aws/**",
+    "**/.gnupg/**",
+    "**/.kube/**",
+    "**/secrets/**",
+    "**/secrets.*",
+    "**/credentials",
+    "**/credentials.*",
+    "**/id_rsa*",
+    "**/id_dsa*",
+    "**/id_ecdsa*",
+    "**/id_ed25519*",
+    "**/*.pem",
+    "**/*.key",
+    "**/*.p12",
+    "**/*.pfx",
+    "**/*.jks",
+    "**/*.keystore",
+    "**/*.kdbx",
+    "**/*.tfstate",
+];
+
+/// How long one job may take, in seconds.
+pub(super) const DEADLINE: u64 = 600;

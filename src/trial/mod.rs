@@ -1,6 +1,7 @@
 //! Owns everything that runs a project's code: trees on disk, workers, runs, shrinking by a worker, replays on the base.
 
 pub mod evidence;
+pub mod candidates;
 pub mod interrupt;
 pub mod outside;
 pub mod probe;
@@ -8,6 +9,7 @@ pub mod record;
 pub mod reducer;
 pub mod replay;
 pub mod run;
+pub mod runner;
 pub mod session;
 pub mod shrink;
 pub mod suite;

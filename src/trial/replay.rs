@@ -1,5 +1,7 @@
 //! Owns the replay on the base: did this input already fail there?
 
+pub mod jobs;
+
 use crate::finding::PropId;
 use crate::gate::facts::Facts;
 use crate::gate::inventory;

@@ -1,5 +1,7 @@
 //! Owns a run of properties: which are run, on which inputs, in which order, and what is kept of it.
 
+pub mod jobs;
+
 use std::sync::Arc;
 
 use crate::finding::PropId;
@@ -75,7 +77,17 @@ pub fn run(repo: &Repo, facts: &Facts, trees: &Trees, config: &Config, order: &O
     let source = Source::candidate(repo, &order.base, &order.patch, order.part)?;
     let tree = source.tree();
     let inventory = inventory::of_tree(&tree, facts)?;
-    let chosen = chosen(&inventory, &order.only).map_err(|error| TrialError::Name(error.to_string()))?;
+    let (mut subjects, mut rows) = subjects(order, &inventory)?;
+    let mut runner = Runner { session: Session::new(trees, &tree, config)?, order, told, runs_on: None };
+    (told.total)(subjects.iter().map(|subject| most(subject, order)).sum());
+    runner.all(&mut subjects)?;
+    rows.extend(subjects.into_iter().map(|subject| subject.row));
+    Ok(props(order, rows, runner.runs_on))
+}
+
+/// The properties that can be drawn from, and the rows of those that cannot.
+fn subjects(order: &Order, inventory: &Inventory) -> Result<(Vec<Subject>, Vec<Row>), TrialError> {
+    let chosen = chosen(inventory, &order.only).map_err(|error| TrialError::Name(error.to_string()))?;
     let (mut subjects, mut rows) = (Vec::new(), Vec::new());
     for (card, plan) in chosen {
         let size = card.domain.size().map(|size| size.to_string());
@@ -93,22 +105,23 @@ pub fn run(repo: &Repo, facts: &Facts, trees: &Trees, config: &Config, order: &O
             }
         }
     }
-    rows.extend(unheld(order, &inventory));
-    let mut runner = Runner { session: Session::new(trees, &tree, config)?, order, told, runs_on: None };
-    (told.total)(subjects.iter().map(|subject| most(subject, order)).sum());
-    runner.all(&mut subjects)?;
-    rows.extend(subjects.into_iter().map(|subject| subject.row));
+    rows.extend(unheld(order, inventory));
+    Ok((subjects, rows))
+}
+
+/// The record, its rows by id.
+fn props(order: &Order, mut rows: Vec<Row>, worker: Option<(String, String)>) -> Props {
     rows.sort_by(|one, two| one.prop_id.cmp(&two.prop_id));
-    Ok(Props {
+    Props {
         schema: SCHEMA.to_owned(),
         patch: order.patch.clone(),
         base: order.base.clone(),
         tree: order.part.name().to_owned(),
         seeds: order.seeds.iter().map(u64::to_string).collect(),
         trials: order.trials,
-        worker: runner.runs_on,
+        worker,
         properties: rows,
-    })
+    }
 }
 
 /// Promoted witnesses of properties that the tree does not have: they cannot be run, and that is no pass.
@@ -130,9 +143,9 @@ fn unheld(order: &Order, inventory: &Inventory) -> Vec<Row> {
 /// How many inputs a property has at most.
 fn most(subject: &Subject, order: &Order) -> u64 {
     let promoted = order.promoted.iter().filter(|(id, ..)| *id == subject.prop.id).count() as u64;
-    let listed = subject.all.as_ref().map_or(order.trials * order.seeds.len() as u64, |all| all.len() as u64);
-    let explored = if subject.all.is_some() { 0 } else { order.trials * order.explore.len() as u64 };
-    promoted + listed + explored
+    let listed = subject.all.as_ref().map_or(order.trials.saturating_mul(order.seeds.len() as u64), |all| all.len() as u64);
+    let explored = if subject.all.is_some() { 0 } else { order.trials.saturating_mul(order.explore.len() as u64) };
+    promoted.saturating_add(listed).saturating_add(explored)
 }
 
 struct Runner<'a> {

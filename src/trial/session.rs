@@ -52,6 +52,13 @@ impl Prop {
     }
 }
 
+/// Folders of a tree that modules are imported from: those that its test runner names, then the configured ones.
+pub(super) fn folders(tree: &dyn Tree, config: &Config) -> Result<Vec<String>, TrialError> {
+    let mut path = import_folders(tree)?;
+    path.extend(config.path.iter().filter(|folder| !path.contains(folder)).cloned().collect::<Vec<_>>());
+    Ok(path)
+}
+
 /// One tree and whoever runs it.
 pub struct Session {
     lease: Lease,
@@ -72,8 +79,7 @@ impl Session {
     /// When the tree cannot be read or written.
     pub fn new(trees: &Trees, tree: &dyn Tree, config: &Config) -> Result<Self, TrialError> {
         let (lease, entries) = (trees.lease(tree)?, tree.list(b"")?);
-        let mut path = import_folders(tree)?;
-        path.extend(config.path.iter().filter(|folder| !path.contains(folder)).cloned().collect::<Vec<_>>());
+        let path = folders(tree, config)?;
         Ok(Session {
             lease,
             config: Config { path, ..config.clone() },

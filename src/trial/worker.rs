@@ -17,10 +17,10 @@ use crate::witness::value::Input;
 pub use wire::Welcome;
 
 /// The worker that is shipped.
-const PYTHON: &str = include_str!("../../templates/python/seedgate_worker.py");
+pub(super) const PYTHON: &str = include_str!("../../templates/python/seedgate_worker.py");
 
 /// The decorators of plain properties, for projects that did not copy them.
-const DECORATORS: &str = include_str!("../../templates/python/seedgate_props.py");
+pub(super) const DECORATORS: &str = include_str!("../../templates/python/seedgate_props.py");
 
 /// Shortest wait between two looks.
 const TICK: Duration = Duration::from_millis(25);

@@ -3,6 +3,7 @@
 
 mod advice;
 mod audit;
+mod candidates;
 mod chain;
 mod changes;
 mod daemon;

@@ -67,6 +67,14 @@ impl Process {
         command.args(arguments).current_dir(folder).env_clear().envs(TOLD);
         command.envs(KEPT.iter().filter_map(|name| Some((*name, env::var_os(name)?))));
         command.env("PATH", path()).env("HOME", scratch).env("TMPDIR", scratch);
+        Self::of(command, program)
+    }
+
+    /// Starts a command as it stands, in a group of its own.
+    ///
+    /// # Errors
+    /// [`TrialError::NoWorker`] when it cannot be started.
+    pub fn of(mut command: Command, program: &Path) -> Result<Self, TrialError> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         close_fds::set_fds_cloexec_threadsafe(3, &[]);
         let mut child =
