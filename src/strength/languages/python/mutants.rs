@@ -1,7 +1,7 @@
 //! Owns where faults fit in Python: operators, constants, returns and statements of functions that run, and nothing that only looks like code.
 
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
-use ruff_python_ast::{Expr, ExprCall, Number, Pattern, Stmt, StmtFunctionDef, StmtIf, UnaryOp};
+use ruff_python_ast::{CmpOp, Expr, ExprCall, Number, Pattern, Stmt, StmtFunctionDef, StmtIf, UnaryOp};
 use ruff_text_size::{Ranged, TextRange, TextSize};
 
 use crate::digest;
@@ -229,7 +229,7 @@ impl<'a> Visitor<'a> for Finder<'_, '_> {
                 if is_of_platform(&e.left) {
                     return;
                 }
-                let rest: Vec<(&'static str, &Expr)> = e.ops.iter().map(|op| op.as_str()).zip(&e.comparators).collect();
+                let rest: Vec<(&'static str, &Expr)> = e.ops.iter().map(CmpOp::as_str).zip(&e.comparators).collect();
                 self.compared(&e.left, &rest);
             }
             Expr::BoolOp(e) => {
