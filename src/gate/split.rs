@@ -91,10 +91,9 @@ pub fn split(repo: &Repo, judge: &Judge<'_>, request: &Request) -> Result<Split,
                 let second = if half == Half::Production { &mut tests } else { &mut production };
                 second.push(change.clone());
             }
-            (true, false) => production.push(change.clone()),
             (false, true) => tests.push(change.clone()),
             (false, false) if goes_with_tests(policy.sides.side(&change.path)) => tests.push(change.clone()),
-            (false, false) => production.push(change.clone()),
+            _ => production.push(change.clone()),
         }
     }
     let halves = match request.order {

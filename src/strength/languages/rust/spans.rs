@@ -93,7 +93,7 @@ impl<'t> Layout<'t> {
         let whole = attributes.iter().any(|attribute| predicate::says(&source, attribute) == Says::OnlyTests);
         let mut layout = Layout { source, holes: Vec::new(), containers: Vec::new(), whole };
         if !whole {
-            layout.walk(all, Vec::new(), DEPTH);
+            layout.walk(all, &[], DEPTH);
         }
         layout.holes.sort_by_key(|hole| hole.bytes.start);
         Ok(layout)
@@ -104,7 +104,7 @@ impl<'t> Layout<'t> {
         let all = 0..self.source.tokens.len();
         if self.whole {
             test.add(&self.source, all, &[], Docs::SayNothing);
-            return Spans { tests: vec![0..self.source.text.len()], whole: true, production, test };
+            return Spans { tests: std::iter::once(0..self.source.text.len()).collect(), whole: true, production, test };
         }
         let holes: Vec<Range<usize>> = self.holes.iter().map(|hole| hole.tokens.clone()).collect();
         production.add(&self.source, all, &holes, Docs::Count);
@@ -112,12 +112,12 @@ impl<'t> Layout<'t> {
         Spans { tests: self.holes.iter().map(|hole| hole.bytes.clone()).collect(), whole: false, production, test }
     }
 
-    fn walk(&mut self, tokens: Range<usize>, key: Vec<(String, usize)>, depth: usize) {
+    fn walk(&mut self, tokens: Range<usize>, key: &[(String, usize)], depth: usize) {
         let Some(depth) = depth.checked_sub(1) else { return };
         let (_, first) = items::inner(&self.source, &tokens);
         let at = self.containers.len();
         let start = if first == 0 { self.source.start } else { self.line_end(first - 1) };
-        self.containers.push(Container { key: key.clone(), start, anchors: Vec::new() });
+        self.containers.push(Container { key: key.to_vec(), start, anchors: Vec::new() });
         let mut seen: HashMap<(bool, String), usize> = HashMap::new();
         for item in items::items(&self.source, first..tokens.end) {
             let (name, test) = (item.key(), is_test(&self.source, &item));
@@ -133,7 +133,7 @@ impl<'t> Layout<'t> {
             if item.holds_items()
                 && let Some(body) = item.body
             {
-                self.walk(body, [key.as_slice(), &[own]].concat(), depth);
+                self.walk(body, &[key, &[own]].concat(), depth);
             }
         }
     }

@@ -109,19 +109,19 @@ fn imports(source: &Source<'_>, item: &Item) -> Option<Vec<String>> {
     let plain = item.sort == Sort::Use && source.word(item.tokens.start) == "use";
     let mut found = Vec::new();
     let tree = item.tokens.start + 1..item.tokens.end.checked_sub(1)?;
-    (plain && leaves(source, tree, String::new(), DEPTH, &mut found)).then_some(found)
+    (plain && leaves(source, tree, "", DEPTH, &mut found)).then_some(found)
 }
 
 /// Adds the leaves of an import tree; `false` when it is nested too deep.
-fn leaves(source: &Source<'_>, tree: Range<usize>, head: String, depth: usize, found: &mut Vec<String>) -> bool {
+fn leaves(source: &Source<'_>, tree: Range<usize>, head: &str, depth: usize, found: &mut Vec<String>) -> bool {
     let Some(depth) = depth.checked_sub(1) else { return false };
-    let (mut path, mut at) = (head.clone(), tree.start);
+    let (mut path, mut at) = (head.to_owned(), tree.start);
     while at < tree.end {
         match source.kind(at) {
-            Some(Kind::Mark(',')) => found.push(std::mem::replace(&mut path, head.clone())),
+            Some(Kind::Mark(',')) => found.push(std::mem::replace(&mut path, head.to_owned())),
             Some(Kind::Open(_)) => {
                 let close = source.tokens[at].pair;
-                if !leaves(source, at + 1..close, std::mem::replace(&mut path, head.clone()), depth, found) {
+                if !leaves(source, at + 1..close, &std::mem::replace(&mut path, head.to_owned()), depth, found) {
                     return false;
                 }
                 // The comma after a list belongs to it.

@@ -52,7 +52,7 @@ impl<'t> Source<'t> {
     /// Reads the tokens of a file.
     pub(super) fn read(bytes: &'t [u8]) -> Result<Self, Unreadable> {
         let text = std::str::from_utf8(bytes).map_err(|error| {
-            let line = bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count();
+            let line = memchr::memchr_iter(b'\n', &bytes[..error.valid_up_to()]).count();
             Unreadable { line: u32::try_from(line + 1).unwrap_or(u32::MAX), says: "is not UTF-8".to_owned() }
         })?;
         let start = prelude(text);
