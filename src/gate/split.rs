@@ -91,8 +91,7 @@ pub fn split(repo: &Repo, judge: &Judge<'_>, request: &Request) -> Result<Split,
                 let second = if half == Half::Production { &mut tests } else { &mut production };
                 second.push(change.clone());
             }
-            (false, true) => tests.push(change.clone()),
-            (false, false) if goes_with_tests(policy.sides.side(&change.path)) => tests.push(change.clone()),
+            (false, has_tests) if has_tests || goes_with_tests(policy.sides.side(&change.path)) => tests.push(change.clone()),
             _ => production.push(change.clone()),
         }
     }

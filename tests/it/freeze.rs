@@ -136,6 +136,7 @@ fn every_kind_of_candidate_gets_its_label() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one freeze is followed from its start to its end")]
 fn a_frozen_test_fails_apart_until_something_moves() {
     let Some(flaky) = Flaky::new("a_frozen_test_fails_apart_until_something_moves", "0100") else { return };
     let (sandbox, top) = (&flaky.project.sandbox, &flaky.project.sandbox.top);

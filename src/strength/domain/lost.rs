@@ -121,11 +121,11 @@ fn of_elements(base: &Strategy, patch: &Strategy, depth: u32) -> Option<Value> {
     }
     let at = (0..of.len().min(kept.len())).find(|at| narrowing(&of[*at], &kept[*at]).is_some())?;
     let element = lost(&of[at], &kept[at], depth.checked_sub(1)?)?;
-    filled(base, size, Some((at, element)), depth)
+    filled(base, size, Some(&(at, element)), depth)
 }
 
 /// A collection of so many elements, with a given one first.
-fn filled(strategy: &Strategy, size: u64, given: Option<(usize, Value)>, depth: u32) -> Option<Value> {
+fn filled(strategy: &Strategy, size: u64, given: Option<&(usize, Value)>, depth: u32) -> Option<Value> {
     let (depth, size) = (depth.checked_sub(1)?, usize::try_from(size).ok().filter(|size| *size <= 100_000)?);
     let Strategy::Many { what, of, rest, .. } = strategy else { return None };
     let is_plain = rest.keys().all(|key| key == "alphabet");
@@ -361,11 +361,19 @@ mod tests {
             (finite(&["1", "9"]), integers(Some(0), Some(5)), Some("9")),
             (Strategy::OneOf(vec![int.clone(), text.clone()]), int.clone(), Some("''")),
             (Strategy::OneOf(vec![int.clone(), finite(&["None"])]), text.clone(), Some("0")),
-            (many("lists", &[int.clone()], 0, Some(50)), many("lists", &[int.clone()], 0, Some(3)), Some("[0, 0, 0, 0]")),
-            (many("lists", &[int.clone()], 0, None), many("lists", &[int.clone()], 1, None), Some("[]")),
-            (many("lists", &[int.clone()], 0, None), many("lists", &[integers(Some(0), None)], 0, None), Some("[-1]")),
-            (many("lists", &[int.clone()], 0, Some(50)), many("lists", &[int.clone()], 0, Some(20)), Some("[0] * 21")),
-            (many("sets", &[int.clone()], 0, Some(9)), many("sets", &[int.clone()], 0, Some(2)), Some("{0, 1, 2}")),
+            (
+                many("lists", std::slice::from_ref(&int), 0, Some(50)),
+                many("lists", std::slice::from_ref(&int), 0, Some(3)),
+                Some("[0, 0, 0, 0]"),
+            ),
+            (many("lists", std::slice::from_ref(&int), 0, None), many("lists", std::slice::from_ref(&int), 1, None), Some("[]")),
+            (many("lists", std::slice::from_ref(&int), 0, None), many("lists", &[integers(Some(0), None)], 0, None), Some("[-1]")),
+            (
+                many("lists", std::slice::from_ref(&int), 0, Some(50)),
+                many("lists", std::slice::from_ref(&int), 0, Some(20)),
+                Some("[0] * 21"),
+            ),
+            (many("sets", std::slice::from_ref(&int), 0, Some(9)), many("sets", std::slice::from_ref(&int), 0, Some(2)), Some("{0, 1, 2}")),
             (many("text", &[], 0, Some(20)), many("text", &[], 1, Some(20)), Some("''")),
             (many("text", &[], 0, Some(90)), many("text", &[], 0, Some(40)), Some("'0' * 41")),
             (letters("'abc'"), letters("'ab'"), Some("'c'")),

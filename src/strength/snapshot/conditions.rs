@@ -29,7 +29,8 @@ impl Resolver<'_> {
             match if is_plain { self.meaning(word, from)? } else { None } {
                 Some((_, Meaning::Condition(found))) => {
                     let alone = word.len() == text.len();
-                    told.push_str(&if alone { found } else { format!("({found})") });
+                    let (open, close) = if alone { ("", "") } else { ("(", ")") };
+                    told.extend([open, &found, close]);
                 }
                 _ => told.push_str(word),
             }

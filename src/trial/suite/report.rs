@@ -14,6 +14,7 @@ const CAP: u64 = 512 << 20;
 
 /// What the plugin is asked for besides what each test came to.
 #[derive(Clone, Debug, Default, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a field of the order's JSON")]
 pub struct Order {
     /// Runs in one process and without line counters of others.
     pub probe: bool,

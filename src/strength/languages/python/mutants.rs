@@ -1,7 +1,7 @@
 //! Owns where faults fit in Python: operators, constants, returns and statements of functions that run, and nothing that only looks like code.
 
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
-use ruff_python_ast::{Expr, ExprCall, Number, Stmt, StmtFunctionDef, StmtIf, UnaryOp};
+use ruff_python_ast::{CmpOp, Expr, ExprCall, Number, Pattern, Stmt, StmtFunctionDef, StmtIf, UnaryOp};
 use ruff_text_size::{Ranged, TextRange, TextSize};
 
 use crate::digest;
@@ -60,9 +60,7 @@ impl Finder<'_, '_> {
 
     /// Exchanges the one operator that stands between two operands.
     fn exchange(&mut self, left: TextRange, right: TextRange, token: &str) {
-        let Some(between) = left.end().to_usize().checked_add(0).and_then(|from| self.source.get(from..right.start().to_usize())) else {
-            return;
-        };
+        let Some(between) = self.source.get(left.end().to_usize()..right.start().to_usize()) else { return };
         if between.contains('#') {
             return;
         }
@@ -231,7 +229,7 @@ impl<'a> Visitor<'a> for Finder<'_, '_> {
                 if is_of_platform(&e.left) {
                     return;
                 }
-                let rest: Vec<(&'static str, &Expr)> = e.ops.iter().map(ruff_python_ast::CmpOp::as_str).zip(&e.comparators).collect();
+                let rest: Vec<(&'static str, &Expr)> = e.ops.iter().map(CmpOp::as_str).zip(&e.comparators).collect();
                 self.compared(&e.left, &rest);
             }
             Expr::BoolOp(e) => {
@@ -281,6 +279,9 @@ impl<'a> Visitor<'a> for Finder<'_, '_> {
     }
 
     fn visit_annotation(&mut self, _: &'a Expr) {}
+
+    // A pattern takes no expression in the place of a number.
+    fn visit_pattern(&mut self, _: &'a Pattern) {}
 }
 
 /// What runs when a statement is reached: all of a simple one, the head of another.

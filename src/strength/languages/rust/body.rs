@@ -259,16 +259,15 @@ impl Teller<'_, '_> {
         let line = line_of(syn::spanned::Spanned::span(expr));
         if tail == Tail::Answer {
             let text = format!("{} == result", self.writer().at(expr, NOT + 2));
-            return self.check(text.clone(), line, &[text]);
+            return self.check(&text, line, std::slice::from_ref(&text));
         }
         let call = if let Expr::Call(call) = inner(expr) { Some(call) } else { None };
         let name = call.map(|call| self.writer().at(&call.func, NOT + 9)).unwrap_or_default();
         match (name.as_str(), call.and_then(|call| call.args.first())) {
             ("TestResult.discard", _) => self.leave(true),
-            ("TestResult.passed" | "TestResult.failed" | "TestResult.error", _) => {}
             ("TestResult.from_bool" | "TestResult.from", Some(held)) if self.text(held) != "True" => self.demand(held, line),
-            ("TestResult.from_bool" | "TestResult.from", _) => {}
-            // A property that always holds checks nothing by that.
+            // What always ends in one way checks nothing by that.
+            ("TestResult.passed" | "TestResult.failed" | "TestResult.error" | "TestResult.from_bool" | "TestResult.from", _) => {}
             _ if self.text(expr) == "True" => {}
             _ => self.demand(expr, line),
         }
@@ -277,7 +276,7 @@ impl Teller<'_, '_> {
     fn demand(&mut self, held: &Expr, line: u32) {
         let all: Vec<String> = checks::conjuncts(held).into_iter().map(|e| self.writer().at(e, NOT)).collect();
         let text = self.text(held);
-        self.check(text, line, &all);
+        self.check(&text, line, &all);
     }
 
     fn local(&mut self, local: &syn::Local) {
@@ -350,7 +349,7 @@ impl Teller<'_, '_> {
     }
 
     /// A check: its assertion, and what it demands where a run gets there.
-    fn check(&mut self, text: String, line: u32, demands: &[String]) {
+    fn check(&mut self, text: &str, line: u32, demands: &[String]) {
         self.seen += 1;
         let at = self.told.assertions.len();
         self.told.assertions.push(Assertion { text: format!("assert {text}"), line });

@@ -35,8 +35,7 @@ fn read(config: &Expr, writer: &Writer<'_>, budget: &mut Budget, depth: usize) {
         },
         Expr::MethodCall(e) => match (e.method.to_string().as_str(), e.args.first()) {
             ("with_cases", Some(value)) => set(budget, "cases", value, writer),
-            ("clone", None) => read(&e.receiver, writer, budget, depth),
-            (_, _) => read(&e.receiver, writer, budget, depth),
+            _ => read(&e.receiver, writer, budget, depth),
         },
         other => drop(budget.set.entry("config".to_owned()).or_insert_with(|| writer.text(other))),
     }

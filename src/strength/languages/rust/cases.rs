@@ -48,6 +48,7 @@ pub(super) struct Said {
     pub(super) tables: Vec<Table>,
     pub(super) unread: BTreeSet<String>,
     /// `should_panic`, with the message.
+    #[expect(clippy::option_option, reason = "the attribute may be there without its message")]
     pub(super) panics: Option<Option<String>>,
     /// The template that `#[apply]` names.
     pub(super) template: Option<String>,
@@ -115,7 +116,7 @@ impl Reader<'_, '_> {
             _ => {}
         }
         if makes_test(&name) {
-            if let Some(text) = &when { drop(self.said.marks.insert(Mark { does: Does::Skip, when: Some(format!("not {text}")), row: None })) }
+            self.said.marks.extend(when.map(|text| Mark { does: Does::Skip, when: Some(format!("not {text}")), row: None }));
             self.said.is_test = true;
         }
     }

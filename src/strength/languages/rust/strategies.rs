@@ -88,7 +88,7 @@ impl<'r, 'f> Reader<'r, 'f> {
     fn range(&self, range: &syn::ExprRange) -> Strategy {
         let end = |e: &Option<Box<Expr>>| e.as_ref().map(|e| self.number(e, DEPTH));
         let (low, high) = (end(&range.start), end(&range.end));
-        let kind = self.kind_of(range);
+        let kind = Self::kind_of(range);
         match (low, high) {
             (None | Some(Some(_)), None | Some(Some(_))) => {
                 let one = i32::from(matches!(range.limits, RangeLimits::HalfOpen(_)));
@@ -127,7 +127,7 @@ impl<'r, 'f> Reader<'r, 'f> {
     }
 
     /// The type that an end of a range tells by its suffix.
-    fn kind_of(&self, range: &syn::ExprRange) -> Option<String> {
+    fn kind_of(range: &syn::ExprRange) -> Option<String> {
         let suffix = |e: &Expr| match inner(e) {
             Expr::Lit(lit) => match &lit.lit {
                 Lit::Int(n) => Some(n.suffix().to_owned()).filter(|s| !s.is_empty()),
@@ -237,7 +237,9 @@ impl<'r, 'f> Reader<'r, 'f> {
 
     fn many(&self, what: &str, of: Vec<Strategy>, size: &Expr) -> Strategy {
         let mut rest = BTreeMap::new();
-        let (min, max) = if let Some(ends) = self.size(size) { ends } else {
+        let (min, max) = if let Some(ends) = self.size(size) {
+            ends
+        } else {
             rest.insert("of_size".to_owned(), self.text(size));
             (0, None)
         };
@@ -316,9 +318,10 @@ impl<'r, 'f> Reader<'r, 'f> {
     pub(super) fn maker(&self, item: &ItemFn, depth: usize) -> Strategy {
         let Some(depth) = depth.checked_sub(1) else { return Strategy::Opaque(item.sig.ident.to_string()) };
         if let [Stmt::Expr(value, None)] = item.block.stmts.as_slice()
-            && item.sig.inputs.is_empty() {
-                return self.at(value, depth);
-            }
+            && item.sig.inputs.is_empty()
+        {
+            return self.at(value, depth);
+        }
         let body = plain(&item.block.to_token_stream());
         let leans = self.leans(&item.block.stmts, depth);
         let mut arguments = vec![(Strategy::BODY.to_owned(), Strategy::Value(body))];

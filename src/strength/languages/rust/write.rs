@@ -93,13 +93,8 @@ impl<'n> Writer<'n> {
             },
             Expr::Unsafe(e) => block_value(&e.block).map_or_else(|| (plain(&e.to_token_stream()), ATOM), |value| self.told(value)),
             Expr::Async(e) => block_value(&e.block).map_or_else(|| (plain(&e.to_token_stream()), ATOM), |value| self.told(value)),
-            other => (self.replaced(&other.to_token_stream()), LOOSE),
+            other => (plain(&other.to_token_stream()), LOOSE),
         }
-    }
-
-    /// Tokens with names that stand for something replaced.
-    fn replaced(&self, tokens: &TokenStream) -> String {
-        plain(tokens)
     }
 
     pub(super) fn list<'e>(&self, all: impl IntoIterator<Item = &'e Expr>) -> String {
@@ -221,7 +216,6 @@ pub(super) fn is_one(text: &str) -> bool {
             (Some(_), _) if escaped => escaped = false,
             (Some(_), '\\') => escaped = true,
             (Some(quote), c) if c == quote => quoted = None,
-            (Some(_), _) => {}
             (None, '"' | '\'') => quoted = Some(c),
             (None, '(' | '[' | '{') => depth += 1,
             (None, ')' | ']' | '}') => depth -= 1,

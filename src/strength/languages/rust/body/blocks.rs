@@ -1,5 +1,7 @@
 //! Owns blocks in a body: branches, matches, loops, closures, and ways out of them.
 
+use std::collections::BTreeSet;
+
 use syn::visit::{self, Visit};
 use syn::{Expr, ExprCall, ExprClosure, ExprForLoop, ExprIf, ExprLoop, ExprMatch, ExprMethodCall, ExprWhile, LitStr, Macro, Pat, Stmt};
 
@@ -56,7 +58,7 @@ impl Teller<'_, '_> {
         }
         if let Some(other) = other.filter(|other| failures::fails(other) && known.is_none() && tail == Tail::Nothing) {
             let line = line_of(syn::spanned::Spanned::span(other));
-            self.check(told.clone(), line, &[told]);
+            self.check(&told, line, std::slice::from_ref(&told));
             let names = self.names.clone();
             self.let_names(&e.cond);
             self.block(&e.then_branch.stmts, tail);
@@ -107,7 +109,7 @@ impl Teller<'_, '_> {
                 others.iter().map(|arm| self.writer().is_like(&subject, &arm.pat, arm.guard.as_ref().map(|(_, guard)| &**guard))).collect();
             let line = line_of(syn::spanned::Spanned::span(&e.match_token));
             let text = choices.join(" or ");
-            self.check(text.clone(), line, &[text]);
+            self.check(&text, line, std::slice::from_ref(&text));
         }
         for arm in others {
             let (names, before) = (self.names.clone(), self.conditions.len());
@@ -187,7 +189,7 @@ impl Teller<'_, '_> {
             return None;
         }
         let width = names.len();
-        let mut table = Table { origin: Origin::Loop, names, rows: Default::default(), rest: Default::default() };
+        let mut table = Table { origin: Origin::Loop, names, rows: BTreeSet::default(), rest: BTreeSet::default() };
         for row in rows {
             match inner(row) {
                 Expr::Tuple(tuple) if tuple.elems.len() == width && width > 1 => {
@@ -209,7 +211,7 @@ impl Teller<'_, '_> {
         let end = |e: &Option<Box<Expr>>| self.reader().number(e.as_ref()?, 8).and_then(|n| i64::try_from(n).ok());
         let one = i64::from(matches!(range.limits, syn::RangeLimits::Closed(_)));
         let (low, high) = (end(&range.start)?, end(&range.end)?.checked_add(one)?);
-        let mut table = Table { origin: Origin::Loop, names, rows: Default::default(), rest: Default::default() };
+        let mut table = Table { origin: Origin::Loop, names, rows: BTreeSet::default(), rest: BTreeSet::default() };
         if high.checked_sub(low)? <= SPREAD {
             table.rows.extend((low..high).map(|n| vec![n.to_string()]));
         } else {

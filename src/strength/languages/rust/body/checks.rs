@@ -1,6 +1,6 @@
 //! Owns checks: assertion macros, steps that must succeed, what is thrown away, properties that stand in a body.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens as _;
@@ -60,28 +60,29 @@ impl Teller<'_, '_> {
             return self.snapshot(bare, mac, line);
         }
         if (bare == "assert_matches" || bare == "assert_match")
-            && let Some((value, pattern, guard)) = macros::matched(&mac.tokens) {
-                let text = self.writer().is_like(&self.writer().at(&value, NOT + 2), &pattern, guard.as_ref());
-                return self.check(text.clone(), line, &[text]);
-            }
+            && let Some((value, pattern, guard)) = macros::matched(&mac.tokens)
+        {
+            let text = self.writer().is_like(&self.writer().at(&value, NOT + 2), &pattern, guard.as_ref());
+            return self.check(&text, line, std::slice::from_ref(&text));
+        }
         let arguments = macros::arguments(&mac.tokens).unwrap_or_default();
         match (bare, arguments.as_slice()) {
             ("assert", [condition, ..]) => self.demand(condition, line),
             ("assert_eq" | "assert_str_eq", [left, right, ..]) => {
                 let text = self.writer().equal(left, right);
                 let fields = self.fields(left, right).or_else(|| self.fields(right, left));
-                self.check(text.clone(), line, &fields.unwrap_or_else(|| vec![text]));
+                self.check(&text, line, &fields.unwrap_or_else(|| vec![text.clone()]));
             }
             ("assert_ne" | "assert_str_ne", [left, right, ..]) => {
                 let text = format!("{} != {}", self.writer().at(left, NOT + 2), self.writer().at(right, NOT + 2));
-                self.check(text.clone(), line, &[text]);
+                self.check(&text, line, std::slice::from_ref(&text));
             }
             (
                 "assert_relative_eq" | "assert_abs_diff_eq" | "assert_ulps_eq" | "assert_approx_eq" | "assert_float_eq",
                 [left, right, rest @ ..],
             ) => {
                 let text = self.close(left, right, rest);
-                self.check(text.clone(), line, &[text]);
+                self.check(&text, line, std::slice::from_ref(&text));
             }
             ("assert_lt" | "assert_le" | "assert_gt" | "assert_ge", [left, right, ..]) => {
                 let sign = match bare {
@@ -91,12 +92,12 @@ impl Teller<'_, '_> {
                     _ => ">=",
                 };
                 let text = format!("{} {sign} {}", self.writer().at(left, NOT + 2), self.writer().at(right, NOT + 2));
-                self.check(text.clone(), line, &[text]);
+                self.check(&text, line, std::slice::from_ref(&text));
             }
             _ => {
                 let told = if arguments.is_empty() { plain(&mac.tokens) } else { self.writer().list(&arguments) };
                 let text = format!("macro_{name}({told})");
-                self.check(text.clone(), line, &[text]);
+                self.check(&text, line, std::slice::from_ref(&text));
             }
         }
     }
@@ -136,14 +137,13 @@ impl Teller<'_, '_> {
         for part in rest {
             let (name, value) = match part {
                 Expr::Assign(assign) => match plain(&assign.left.to_token_stream()).as_str() {
-                    "epsilon" | "abs" | "abs_all" => ("abs_tol", &*assign.right),
                     "max_relative" | "rmax" | "r2nd" => ("rel_tol", &*assign.right),
                     _ => ("abs_tol", &*assign.right),
                 },
                 Expr::Lit(lit) if matches!(lit.lit, syn::Lit::Float(_) | syn::Lit::Int(_)) => ("abs_tol", part),
                 _ => continue,
             };
-            told.push_str(&format!(", {name}={}", self.text(value)));
+            told.extend([", ", name, "=", &self.text(value)]);
         }
         told.push(')');
         told
@@ -179,7 +179,7 @@ impl Teller<'_, '_> {
             }
             _ => format!("{name}({told})"),
         };
-        self.check(text.clone(), line, &[text]);
+        self.check(&text, line, std::slice::from_ref(&text));
     }
 
     /// `prop_assume!(…)`.
@@ -196,7 +196,7 @@ impl Teller<'_, '_> {
     fn inner_property(&mut self, mac: &Macro) {
         let Some(closed) = macros::closed(&mac.tokens) else {
             let text = format!("macro_proptest({})", plain(&mac.tokens));
-            return self.check(text.clone(), line_of(mac.path.span()), &[text]);
+            return self.check(&text, line_of(mac.path.span()), std::slice::from_ref(&text));
         };
         if let Some(config) = &closed.config {
             self.told.budget.under(budget::of_config(config, &self.writer()));
@@ -246,7 +246,7 @@ impl Teller<'_, '_> {
                     given.extend(bound);
                 }
                 let outer = std::mem::replace(&mut self.arguments, given);
-                self.checked(&name, format!("def {name}"), !used, &item.block.stmts, tail);
+                self.checked(&name, &format!("def {name}"), !used, &item.block.stmts, tail);
                 (self.arguments, self.names) = (outer, names);
             }
             Item::Macro(mac) if mac.ident.is_none() => self.macro_call(&mac.mac),
@@ -256,9 +256,9 @@ impl Teller<'_, '_> {
     }
 
     /// A local function; one that checks is remembered, so that its calls are demands.
-    fn checked(&mut self, name: &str, head: String, unless: bool, stmts: &[Stmt], tail: Tail) {
+    fn checked(&mut self, name: &str, head: &str, unless: bool, stmts: &[Stmt], tail: Tail) {
         let (before, lines, unreached) = (self.seen, self.setup.len(), self.unreached);
-        self.setup.push(super::clipped(&head));
+        self.setup.push(super::clipped(head));
         self.unreached |= unless;
         self.function(stmts, tail);
         self.setup.truncate(lines);
@@ -275,7 +275,7 @@ impl Teller<'_, '_> {
         closure.inputs.iter().for_each(|p| bindings(p, &mut bound));
         bound.iter().for_each(|name| self.names.forget(name));
         let stmts = closure_body(closure);
-        self.checked(name, format!("def {name}"), !used, &stmts, Tail::Nothing);
+        self.checked(name, &format!("def {name}"), !used, &stmts, Tail::Nothing);
         self.names = names;
     }
 
@@ -320,7 +320,7 @@ impl Teller<'_, '_> {
         self.told.calls.push(HelperCall {
             callee,
             positional,
-            keywords: Default::default(),
+            keywords: BTreeMap::default(),
             setup: self.setup.iter().take(super::LINES).cloned().collect(),
         });
     }
@@ -342,7 +342,7 @@ impl Teller<'_, '_> {
         if name.starts_with("assert_") || name == "assert" {
             let line = line_of(call.method.span());
             if let Some(links) = self.links(call) {
-                return self.check(self.text(&Expr::MethodCall(call.clone())), line, &links);
+                return self.check(&self.text(&Expr::MethodCall(call.clone())), line, &links);
             }
             let text = match (inner(&call.receiver), name.as_str(), call.args.first()) {
                 (Expr::Macro(mac), "assert_eq" | "assert_debug_eq", Some(value))
@@ -356,7 +356,7 @@ impl Teller<'_, '_> {
                 }
                 _ => self.text(&Expr::MethodCall(call.clone())),
             };
-            self.check(text.clone(), line, &[text]);
+            self.check(&text, line, std::slice::from_ref(&text));
         }
         match name.as_str() {
             "quickcheck" | "quicktest" => self.tried(call),
@@ -400,7 +400,7 @@ impl Teller<'_, '_> {
         let told = self.writer().is_like(&self.writer().at(value, NOT + 2), pattern, None);
         if failures::fails(other) {
             let line = line_of(other.span());
-            return self.check(told.clone(), line, &[told]);
+            return self.check(&told, line, std::slice::from_ref(&told));
         }
         let condition = super::Condition { text: format!("not ({told})"), otherwise: told, seen: self.seen };
         self.conditions.push(condition);

@@ -21,9 +21,10 @@ impl Writer<'_> {
 
     pub(super) fn named(&self, path: &Path) -> (String, u8) {
         if let Some(name) = path.get_ident().map(ToString::to_string)
-            && let Some(text) = self.names.stands(&name) {
-                return (text.to_owned(), if is_whole(text) { ATOM } else { LOOSE });
-            }
+            && let Some(text) = self.names.stands(&name)
+        {
+            return (text.to_owned(), if is_whole(text) { ATOM } else { LOOSE });
+        }
         let mut parts: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         if let Some(full) = parts.first().and_then(|first| self.names.imported(first)) {
             parts.splice(0..1, full.split('.').map(str::to_owned));
@@ -122,9 +123,10 @@ impl Writer<'_> {
     pub(super) fn macro_call(&self, mac: &Macro) -> (String, u8) {
         let name = mac.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
         if name == "matches"
-            && let Some((value, pattern, guard)) = macros::matched(&mac.tokens) {
-                return (self.is_like(&self.at(&value, COMPARE + 1), &pattern, guard.as_ref()), LOOSE);
-            }
+            && let Some((value, pattern, guard)) = macros::matched(&mac.tokens)
+        {
+            return (self.is_like(&self.at(&value, COMPARE + 1), &pattern, guard.as_ref()), LOOSE);
+        }
         if let Some((value, count)) = macros::repeated(&mac.tokens).filter(|_| name == "vec") {
             return (format!("[{}] * {}", self.text(&value), self.at(&count, ATOM)), SUM + 1);
         }

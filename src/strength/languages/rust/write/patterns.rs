@@ -34,22 +34,12 @@ impl Writer<'_> {
         let told: Vec<String> = choices.iter().map(|p| self.shape(p)).collect();
         let exact = !told.iter().any(|text| text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == ANY));
         let told = match (told.as_slice(), exact) {
-            ([one], true) => self.equation(value, one),
+            ([one], true) => equation(value, one),
             ([one], false) => format!("isinstance({value}, {one})"),
             (many, true) => format!("{value} in ({})", many.join(", ")),
             (many, false) => format!("isinstance({value}, ({}))", many.join(", ")),
         };
         format!("{told}{guard}")
-    }
-
-    fn equation(&self, value: &str, told: &str) -> String {
-        let atom = if is_one(value) && !value.contains(' ') { value.to_owned() } else { format!("({value})") };
-        for (head, method) in [("Ok(", "unwrap"), ("Some(", "unwrap"), ("Err(", "unwrap_err")] {
-            if let Some(inside) = told.strip_prefix(head).and_then(|text| text.strip_suffix(')')).filter(|text| is_one(text)) {
-                return format!("{atom}.{method}() == {inside}");
-            }
-        }
-        format!("{value} == {told}")
     }
 
     /// A pattern with everything that it lets through told alike.
@@ -91,6 +81,17 @@ impl Writer<'_> {
     fn shapes<'p>(&self, all: impl IntoIterator<Item = &'p Pat>) -> String {
         all.into_iter().map(|p| self.shape(p)).collect::<Vec<_>>().join(", ")
     }
+}
+
+/// A pattern that is one value, as an equation.
+fn equation(value: &str, told: &str) -> String {
+    let atom = if is_one(value) && !value.contains(' ') { value.to_owned() } else { format!("({value})") };
+    for (head, method) in [("Ok(", "unwrap"), ("Some(", "unwrap"), ("Err(", "unwrap_err")] {
+        if let Some(inside) = told.strip_prefix(head).and_then(|text| text.strip_suffix(')')).filter(|text| is_one(text)) {
+            return format!("{atom}.{method}() == {inside}");
+        }
+    }
+    format!("{value} == {told}")
 }
 
 /// The names that a pattern binds, in order.
