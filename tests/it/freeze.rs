@@ -201,9 +201,7 @@ fn a_frozen_test_fails_apart_until_something_moves() {
         }
         sandbox.git(["reset", "-q", "--hard"]);
     };
-    for at in ["1", "1"] {
-        fs::write(sandbox.beside("counter"), at).expect("a count");
-    }
+    fs::write(sandbox.beside("counter"), "1").expect("a count");
     let edited = fs::read_to_string(top.join("tests/test_net.py")).expect("tests").replace("'0100'", "'1111'");
     names("void: the test has changed", "tests/test_net.py", &edited);
     fs::write(sandbox.beside("counter"), "1").expect("a count");
@@ -216,6 +214,7 @@ fn a_frozen_test_fails_apart_until_something_moves() {
     assert!(run(2)["not_frozen"].to_string().contains("it expired on "));
     // What somebody wrote by hand is no token.
     let forged = fs::read_to_string(top.join(FREEZE)).expect("a freeze file").replace("test_fetch", "test_total");
+    fs::write(sandbox.beside("counter"), "1").expect("a count");
     names("its token is that of another test", FREEZE, &forged.replacen("test_total", "test_clamp", 1));
     let said = flaky.ends(0, &["freeze", "close", "test_fetch"]);
     assert!(said.starts_with(&format!("seedgate: taken out: {FLAKY}\n")), "{said}");
