@@ -10,7 +10,7 @@ import sys
 import tomllib
 
 # A language joins here when the program reads it; nothing leaves.
-LANGUAGES = {"python"}
+LANGUAGES = {"python", "rust"}
 FAILURES = {"MISS", "FALSE ALARM", "ERROR"}
 
 
