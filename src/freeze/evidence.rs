@@ -1,8 +1,6 @@
 //! Owns `seedgate.evidence/1`: what was measured of a candidate before anybody may call a failure noise.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
-use std::io::Read as _;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -11,6 +9,7 @@ use crate::finding::PropId;
 use crate::freeze::classify::{Classified, Inputs, classify};
 use crate::freeze::file::FreezeError;
 use crate::freeze::probe::{Mutant, Probe, Verdict};
+use crate::strength::record;
 use crate::tree::Oid;
 
 /// The schema of the record.
@@ -272,15 +271,7 @@ impl Evidence {
     /// [`FreezeError`] when it is not there, too large or no record.
     pub fn read(path: &Path) -> Result<(Self, Vec<u8>), FreezeError> {
         let unfit = |says: String| FreezeError::Unfit { path: path.to_path_buf(), says };
-        let failed = |source| FreezeError::Io { path: path.to_path_buf(), source };
-        if !fs::symlink_metadata(path).map_err(failed)?.is_file() {
-            return Err(unfit("it is no regular file, so it is not read".to_owned()));
-        }
-        let mut bytes = Vec::new();
-        File::open(path).and_then(|file| file.take(CAP + 1).read_to_end(&mut bytes)).map_err(failed)?;
-        if bytes.len() as u64 > CAP {
-            return Err(unfit(format!("it has more than the {CAP} bytes that are read")));
-        }
+        let bytes = record::read(path, CAP).map_err(FreezeError::unread(path))?;
         let evidence = Evidence::parse(&bytes).map_err(unfit)?;
         Ok((evidence, bytes))
     }

@@ -1,8 +1,7 @@
 //! Owns the freeze file, `.seedgate/freeze.json`: which tests, whose, until when, by which token. It has no seed column.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -12,6 +11,7 @@ use crate::finding::PropId;
 use crate::freeze::day::Day;
 use crate::freeze::evidence::Evidence;
 use crate::freeze::token::Token;
+use crate::strength::record::{self, Unread};
 
 /// Where the freeze file lies.
 pub const PATH: &str = ".seedgate/freeze.json";
@@ -68,6 +68,14 @@ pub enum FreezeError {
 }
 
 impl FreezeError {
+    /// Why the file at a path was not read.
+    pub(super) fn unread(path: &Path) -> impl Fn(Unread) -> Self {
+        move |why| match why {
+            Unread::Io(source) => FreezeError::Io { path: path.to_path_buf(), source },
+            Unread::Unfit(says) => FreezeError::Unfit { path: path.to_path_buf(), says },
+        }
+    }
+
     /// Whether what was read is to blame, and not the machine.
     pub fn is_input(&self) -> bool {
         matches!(self, FreezeError::Unfit { .. })
@@ -110,19 +118,8 @@ impl Freeze {
     /// [`FreezeError`].
     pub fn read(path: &Path) -> Result<Option<Self>, FreezeError> {
         let unfit = |says: String| FreezeError::Unfit { path: path.to_path_buf(), says };
-        let failed = |source| FreezeError::Io { path: path.to_path_buf(), source };
-        match fs::symlink_metadata(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(failed(error)),
-            Ok(meta) if !meta.is_file() => return Err(unfit("it is no regular file, so it is not read".to_owned())),
-            Ok(_) => {}
-        }
-        let mut bytes = Vec::new();
-        File::open(path).and_then(|file| file.take(CAP + 1).read_to_end(&mut bytes)).map_err(failed)?;
-        if bytes.len() as u64 > CAP {
-            return Err(unfit(format!("it has more than the {CAP} bytes that are read")));
-        }
-        Freeze::parse(&bytes).map(Some).map_err(unfit)
+        let bytes = record::read_known(path, CAP).map_err(FreezeError::unread(path))?;
+        bytes.map(|bytes| Freeze::parse(&bytes)).transpose().map_err(unfit)
     }
 
     /// Reads a freeze file.

@@ -1,13 +1,12 @@
 //! Owns `seedgate.probe/1`: which planted faults the kept tests noticed, which they did not, and of which nothing can be said.
 
-use std::fs::{self, File};
-use std::io::Read as _;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use crate::finding::Exit;
 use crate::freeze::file::FreezeError;
+use crate::strength::record;
 use crate::tree::Oid;
 
 /// The schema of the record.
@@ -198,15 +197,7 @@ impl Probe {
     /// [`FreezeError`] when it is not there, too large or no record.
     pub fn read(path: &Path) -> Result<Self, FreezeError> {
         let unfit = |says: String| FreezeError::Unfit { path: path.to_path_buf(), says };
-        let failed = |source| FreezeError::Io { path: path.to_path_buf(), source };
-        if !fs::symlink_metadata(path).map_err(failed)?.is_file() {
-            return Err(unfit("it is no regular file, so it is not read".to_owned()));
-        }
-        let mut bytes = Vec::new();
-        File::open(path).and_then(|file| file.take(CAP + 1).read_to_end(&mut bytes)).map_err(failed)?;
-        if bytes.len() as u64 > CAP {
-            return Err(unfit(format!("it has more than the {CAP} bytes that are read")));
-        }
+        let bytes = record::read(path, CAP).map_err(FreezeError::unread(path))?;
         Probe::parse(&bytes).map_err(unfit)
     }
 

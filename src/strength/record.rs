@@ -1,7 +1,7 @@
-//! Owns writing of records: a file is there whole or not at all, and never through a link.
+//! Owns records on the disk: a file is written whole or not at all, read within a bound, and neither through a link.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read as _, Write};
 use std::path::{Path, PathBuf};
 
 /// Why a record was not written.
@@ -18,6 +18,44 @@ pub enum RecordError {
     /// A folder of the path is something else, so the record would land elsewhere.
     #[error("{0} is not a folder, so nothing is written through it")]
     NotFolder(PathBuf),
+}
+
+/// Why a record was not read.
+#[derive(Debug, thiserror::Error)]
+pub enum Unread {
+    /// The system said no.
+    #[error("{0}")]
+    Io(io::Error),
+    /// It is not what is read here.
+    #[error("{0}")]
+    Unfit(String),
+}
+
+/// The bytes of the record at `path`, at most `cap` of them; `None` when there is none. No link is followed.
+///
+/// # Errors
+/// [`Unread`].
+pub fn read_known(path: &Path, cap: u64) -> Result<Option<Vec<u8>>, Unread> {
+    match read(path, cap) {
+        Err(Unread::Io(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        other => other.map(Some),
+    }
+}
+
+/// The bytes of the record at `path`, at most `cap` of them. No link is followed.
+///
+/// # Errors
+/// [`Unread`].
+pub fn read(path: &Path, cap: u64) -> Result<Vec<u8>, Unread> {
+    if !fs::symlink_metadata(path).map_err(Unread::Io)?.is_file() {
+        return Err(Unread::Unfit("it is no regular file, so it is not read".to_owned()));
+    }
+    let mut bytes = Vec::new();
+    File::open(path).and_then(|file| file.take(cap + 1).read_to_end(&mut bytes)).map_err(Unread::Io)?;
+    if bytes.len() as u64 > cap {
+        return Err(Unread::Unfit(format!("it has more than the {cap} bytes that are read")));
+    }
+    Ok(bytes)
 }
 
 /// Puts `bytes` at `path`: beside it first, flushed, then renamed over it.

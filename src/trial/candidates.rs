@@ -17,8 +17,6 @@
 pub mod replay;
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io::Read as _;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -27,6 +25,7 @@ use crate::digest;
 use crate::finding::PropId;
 use crate::strength::card::Card;
 use crate::strength::delta::Cleared;
+use crate::strength::record;
 use crate::tree::Oid;
 use crate::trial::TrialError;
 use crate::witness::generate::Plan;
@@ -164,15 +163,7 @@ impl Pinned {
     /// [`TrialError::Input`] when it is not there, too large or no such file.
     pub fn read(path: &Path) -> Result<(Self, String), TrialError> {
         let wrong = |why: String| TrialError::input(path, why);
-        let found = fs::symlink_metadata(path).map_err(|error| wrong(error.to_string()))?;
-        if !found.is_file() {
-            return Err(wrong("it is no regular file, so it is not read".to_owned()));
-        }
-        let mut bytes = Vec::new();
-        File::open(path).and_then(|file| file.take(CAP + 1).read_to_end(&mut bytes)).map_err(|error| wrong(error.to_string()))?;
-        if bytes.len() as u64 > CAP {
-            return Err(wrong(format!("it has more than the {CAP} bytes that are read")));
-        }
+        let bytes = record::read(path, CAP).map_err(|why| wrong(why.to_string()))?;
         Ok((Self::parse(&bytes).map_err(wrong)?, digest::sha256_hex(&bytes)))
     }
 

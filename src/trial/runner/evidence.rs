@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
-use std::io::{self, Read as _};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -151,18 +150,8 @@ impl Runs {
     /// [`TrialError::Input`] when it is too large or no record.
     pub fn read(path: &Path) -> Result<Self, TrialError> {
         let wrong = |why: String| TrialError::input(path, why);
-        match fs::symlink_metadata(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Runs::default()),
-            Err(error) => return Err(wrong(error.to_string())),
-            Ok(found) if !found.is_file() => return Err(wrong("it is no regular file, so it is not read".into())),
-            Ok(_) => {}
-        }
-        let mut bytes = Vec::new();
-        File::open(path).and_then(|file| file.take(CAP + 1).read_to_end(&mut bytes)).map_err(|error| wrong(error.to_string()))?;
-        if bytes.len() as u64 > CAP {
-            return Err(wrong(format!("it has more than the {CAP} bytes that are read; name another file with --runs")));
-        }
-        Self::parse(&bytes).map_err(wrong)
+        let bytes = record::read_known(path, CAP).map_err(|why| wrong(format!("{why}; name another file with --runs")))?;
+        bytes.map_or_else(|| Ok(Runs::default()), |bytes| Self::parse(&bytes)).map_err(wrong)
     }
 
     fn parse(bytes: &[u8]) -> Result<Self, String> {

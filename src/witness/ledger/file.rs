@@ -1,15 +1,15 @@
 //! Owns the ledger on disk: read whole, changed under a lock, put in place in one step.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File, TryLockError};
-use std::io::{self, Read as _};
+use std::fs::{File, TryLockError};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 
-use crate::strength::record::{self, RecordError};
+use crate::strength::record::{self, RecordError, Unread};
 use crate::witness::ledger::{Ledger, SCHEMA};
 
 /// Largest ledger that is read, in bytes.
@@ -58,19 +58,11 @@ impl LedgerError {
 /// [`LedgerError`].
 pub fn read(path: &Path) -> Result<Option<Ledger>, LedgerError> {
     let unfit = |says: String| LedgerError::Unfit { path: path.to_path_buf(), says };
-    let failed = |source| LedgerError::Io { path: path.to_path_buf(), source };
-    match fs::symlink_metadata(path) {
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound) => return Ok(None),
-        Err(error) => return Err(failed(error)),
-        Ok(meta) if !meta.is_file() => return Err(unfit("it is no regular file, so it is not read".to_owned())),
-        Ok(_) => {}
-    }
-    let mut bytes = Vec::new();
-    File::open(path).and_then(|file| file.take(CAP + 1).read_to_end(&mut bytes)).map_err(failed)?;
-    if bytes.len() as u64 > CAP {
-        return Err(unfit(format!("it has more than the {CAP} bytes that are read")));
-    }
-    parse(&bytes).map(Some).map_err(unfit)
+    let bytes = record::read_known(path, CAP).map_err(|why| match why {
+        Unread::Io(source) => LedgerError::Io { path: path.to_path_buf(), source },
+        Unread::Unfit(says) => unfit(says),
+    })?;
+    bytes.map(|bytes| parse(&bytes)).transpose().map_err(unfit)
 }
 
 /// Changes the ledger at a path (a new one where there is none): read, changed and put in place while no other process may. When `change`
