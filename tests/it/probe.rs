@@ -174,18 +174,19 @@ fn another_command_is_known_by_its_code_and_a_mutant_that_cannot_be_imported_is_
 #[test]
 fn a_killed_probe_leaves_neither_a_process_nor_a_file() {
     let Some(tests) = pytest("a_killed_probe_leaves_neither_a_process_nor_a_file") else { return };
-    let slow = "import os, time\n\n\ndef test_slow():\n    open(os.environ['MARK'], 'w').write(str(os.getpid()))\n    time.sleep(600)\n";
+    let slow = "import os, time\n\n\ndef test_slow():\n    mark = os.environ['MARK']\n    open(mark + '~', 'w').write(str(os.getpid()))\n    os.rename(mark + '~', mark)\n    time.sleep(600)\n";
     let project = Project::new(&[FILES[0], ("tests/test_price.py", slow)]);
     for signal in ["-KILL", "-INT"] {
         let mark = project.sandbox.beside("mark");
         let _ = fs::remove_file(&mark);
         let mut command = project.command(&["probe", "--tests", &tests]);
         let mut child = command.env("MARK", &mark).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("a process");
-        appears(&mark);
-        let test = fs::read_to_string(&mark).expect("a number");
+        assert!(appears(&mark), "{signal}");
+        // Written beside it first: a file that is there holds its number, and without one /proc itself would be looked at.
+        let test: u32 = fs::read_to_string(&mark).expect("a file").parse().expect("a number");
         Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill");
         child.wait().expect("an end");
-        let place = format!("/proc/{}", test.trim());
+        let place = format!("/proc/{test}");
         let clean = (0..600).any(|_| {
             let trees = fs::read_dir(project.sandbox.beside("cache").join("seedgate/trees")).into_iter().flatten().flatten();
             let own = trees.filter(|entry| entry.file_name().to_string_lossy().starts_with(".own-")).count();
