@@ -47,6 +47,18 @@ pub struct Probe {
     pub mutants: Vec<Mutant>,
     /// The same, counted.
     pub counts: Counts,
+    /// Production files in which no fault was planted, because they cannot be read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A production file without places.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// The file, as shown.
+    pub path: String,
+    /// Why.
+    pub why: String,
 }
 
 /// A run of the tests on unmutated code.

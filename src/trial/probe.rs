@@ -83,7 +83,7 @@ pub fn run(repo: &Repo, trees: &Trees, order: &Order, told: &Told<'_>) -> Result
     let asked = asked.map(|base| Source::candidate(repo, base, &order.head, Part::ProductionOnly)).transpose()?;
     let asked = asked.as_ref().map(Source::tree);
     let policy = trees::policy(before.unwrap_or(&kept))?;
-    let code = chosen::sources(&kept, before, &policy)?;
+    let (code, left_out) = chosen::sources(&kept, before, &policy)?;
     let patched = match &order.faults {
         Faults::Patch(path, text) => Some(from_patch(&kept, &Sides::new(&policy), path, text)?),
         Faults::Budget(_) => None,
@@ -110,6 +110,7 @@ pub fn run(repo: &Repo, trees: &Trees, order: &Order, told: &Told<'_>) -> Result
     }
     let mutants = tried(&sides, &facts, workers, ready, told)?;
     let mut tools = facts.first().map(|facts| facts.tools.clone()).unwrap_or_default();
+    tools.insert("git".to_owned(), repo.git_version()?);
     tools.insert("seedgate".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
     Ok(Probe {
         schema: SCHEMA.to_owned(),
@@ -125,6 +126,8 @@ pub fn run(repo: &Repo, trees: &Trees, order: &Order, told: &Told<'_>) -> Result
         twins: facts.into_iter().map(|facts| facts.twin).collect(),
         counts: Counts::of(&mutants),
         mutants,
+        // One fault of one's own is not chosen among files.
+        left_out: if matches!(order.faults, Faults::Budget(_)) { left_out } else { Vec::new() },
     })
 }
 
@@ -175,7 +178,7 @@ fn mentioned(tree: &dyn Tree, policy: &crate::settings::Settings) -> Result<Vec<
 
 fn ready(candidate: &Candidate) -> Option<Ready> {
     let (source, site) = (&candidate.source, &candidate.site);
-    let bytes = site.planted(&source.bytes)?;
+    let bytes = site.planted(&source.bytes, source.places.encoding)?;
     let row = Mutant {
         id: candidate.id(),
         path: RepoPath::new(source.path.as_str()).to_string(),

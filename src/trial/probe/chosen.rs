@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::digest;
+use crate::freeze::probe::LeftOut;
 use crate::partition::{Side, Sides};
 use crate::settings::Settings;
 use crate::strength::languages::Language;
 use crate::strength::mutants::{Places, Site};
-use crate::tree::{Entry, Mode, Oid, RepoPath, Tree};
+use crate::tree::{Entry, Mode, Oid, RepoPath, Tree, TreeError};
 use crate::trial::TrialError;
 
 /// Largest file in which faults are planted, in bytes.
@@ -34,23 +35,42 @@ pub(super) struct Candidate {
     pub(super) site: Site,
 }
 
-/// The production files of a tree in which faults fit; what a base holds in the same place tells which functions are touched.
+/// The production files of a tree in which faults fit, and those that cannot be read; what a base holds in the same place tells which
+/// functions are touched.
 ///
 /// # Errors
 /// When a tree cannot be read.
-pub(super) fn sources(tree: &dyn Tree, base: Option<&dyn Tree>, policy: &Settings) -> Result<Vec<Arc<Source>>, TrialError> {
+pub(super) fn sources(tree: &dyn Tree, base: Option<&dyn Tree>, policy: &Settings) -> Result<(Vec<Arc<Source>>, Vec<LeftOut>), TrialError> {
     let sides = Sides::new(policy);
-    let mut found = Vec::new();
+    let (mut found, mut left_out) = (Vec::new(), Vec::new());
     for (path, entry) in tree.list(b"")? {
         let is_code = matches!(entry.mode, Mode::File | Mode::Executable) && path.name().ends_with(b".py");
-        let Some(shown) = path.as_str().filter(|_| is_code && sides.side(&path) == Side::Production) else { continue };
-        let bytes = tree.blob(&entry.oid, FILE_CAP).map_err(|error| error.of(&path))?;
-        // What cannot be parsed cannot be run either; the gate names it.
-        let Ok(places) = Language::Python.mutants(&bytes) else { continue };
+        if !is_code || sides.side(&path) != Side::Production {
+            continue;
+        }
+        let mut leave = |why: String| left_out.push(LeftOut { path: path.to_string(), why });
+        let Some(shown) = path.as_str() else {
+            leave("its path is not UTF-8".to_owned());
+            continue;
+        };
+        let bytes = match tree.blob(&entry.oid, FILE_CAP) {
+            Err(TreeError::TooLarge { size, cap, .. }) => {
+                leave(format!("it has {size} bytes, more than the {cap} that are read"));
+                continue;
+            }
+            other => other.map_err(|error| error.of(&path))?,
+        };
+        let places = match Language::Python.mutants(&bytes) {
+            Ok(places) => places,
+            Err(why) => {
+                leave(why.to_string());
+                continue;
+            }
+        };
         let touched = base.map_or(Ok(BTreeSet::new()), |base| touched(&path, &entry, &places, base))?;
         found.push(Arc::new(Source { path: shown.to_owned(), oid: entry.oid, bytes, places, touched }));
     }
-    Ok(found)
+    Ok((found, left_out))
 }
 
 fn touched(path: &RepoPath, entry: &Entry, places: &Places, base: &dyn Tree) -> Result<BTreeSet<usize>, TrialError> {
@@ -58,7 +78,11 @@ fn touched(path: &RepoPath, entry: &Entry, places: &Places, base: &dyn Tree) -> 
     if before.as_ref().is_some_and(|before| before.oid == entry.oid) {
         return Ok(BTreeSet::new());
     }
-    let bytes = before.map_or(Ok(Vec::new()), |before| base.blob(&before.oid, FILE_CAP)).map_err(|error| error.of(path))?;
+    let bytes = match before.map_or(Ok(Vec::new()), |before| base.blob(&before.oid, FILE_CAP)) {
+        // Nothing is known of it, so everything is new.
+        Err(TreeError::TooLarge { .. }) => Vec::new(),
+        other => other.map_err(|error| error.of(path))?,
+    };
     let before = Language::Python.mutants(&bytes).unwrap_or_default();
     let known: BTreeSet<(&str, &str)> = before.functions.iter().map(|f| (f.name.as_str(), f.sha256.as_str())).collect();
     let is_new = |at: &usize| !known.contains(&(places.functions[*at].name.as_str(), places.functions[*at].sha256.as_str()));
