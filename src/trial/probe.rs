@@ -83,7 +83,7 @@ pub fn run(repo: &Repo, trees: &Trees, order: &Order, told: &Told<'_>) -> Result
     let asked = asked.map(|base| Source::candidate(repo, base, &order.head, Part::ProductionOnly)).transpose()?;
     let asked = asked.as_ref().map(Source::tree);
     let policy = trees::policy(before.unwrap_or(&kept))?;
-    let (code, left_out) = chosen::sources(&kept, before, &policy)?;
+    let code = chosen::sources(&kept, before, &policy)?;
     let patched = match &order.faults {
         Faults::Patch(path, text) => Some(from_patch(&kept, &Sides::new(&policy), path, text)?),
         Faults::Budget(_) => None,
@@ -127,7 +127,7 @@ pub fn run(repo: &Repo, trees: &Trees, order: &Order, told: &Told<'_>) -> Result
         counts: Counts::of(&mutants),
         mutants,
         // One fault of one's own is not chosen among files.
-        left_out: if matches!(order.faults, Faults::Budget(_)) { left_out } else { Vec::new() },
+        left_out: if matches!(order.faults, Faults::Budget(_)) { chosen::left_out(&code) } else { Vec::new() },
     })
 }
 

@@ -26,6 +26,15 @@ pub(super) struct Source {
     pub(super) places: Places,
     /// Functions that the change touches.
     touched: BTreeSet<usize>,
+    /// Why it has no places, if it cannot be read.
+    unread: Option<String>,
+}
+
+impl Source {
+    fn unread(path: &RepoPath, entry: &Entry, why: String) -> Arc<Self> {
+        let (path, oid) = (path.to_string(), entry.oid.clone());
+        Arc::new(Source { path, oid, bytes: Vec::new(), places: Places::default(), touched: BTreeSet::new(), unread: Some(why) })
+    }
 }
 
 /// One mutant that may be tried.
@@ -35,27 +44,25 @@ pub(super) struct Candidate {
     pub(super) site: Site,
 }
 
-/// The production files of a tree in which faults fit, and those that cannot be read; what a base holds in the same place tells which
-/// functions are touched.
+/// The production files of a tree, those without places too; what a base holds in the same place tells which functions are touched.
 ///
 /// # Errors
 /// When a tree cannot be read.
-pub(super) fn sources(tree: &dyn Tree, base: Option<&dyn Tree>, policy: &Settings) -> Result<(Vec<Arc<Source>>, Vec<LeftOut>), TrialError> {
+pub(super) fn sources(tree: &dyn Tree, base: Option<&dyn Tree>, policy: &Settings) -> Result<Vec<Arc<Source>>, TrialError> {
     let sides = Sides::new(policy);
-    let (mut found, mut left_out) = (Vec::new(), Vec::new());
+    let mut found = Vec::new();
     for (path, entry) in tree.list(b"")? {
         let is_code = matches!(entry.mode, Mode::File | Mode::Executable) && path.name().ends_with(b".py");
         if !is_code || sides.side(&path) != Side::Production {
             continue;
         }
-        let mut leave = |why: String| left_out.push(LeftOut { path: path.to_string(), why });
         let Some(shown) = path.as_str() else {
-            leave("its path is not UTF-8".to_owned());
+            found.push(Source::unread(&path, &entry, "its path is not UTF-8".to_owned()));
             continue;
         };
         let bytes = match tree.blob(&entry.oid, FILE_CAP) {
             Err(TreeError::TooLarge { size, cap, .. }) => {
-                leave(format!("it has {size} bytes, more than the {cap} that are read"));
+                found.push(Source::unread(&path, &entry, format!("it has {size} bytes, more than the {cap} that are read")));
                 continue;
             }
             other => other.map_err(|error| error.of(&path))?,
@@ -63,14 +70,14 @@ pub(super) fn sources(tree: &dyn Tree, base: Option<&dyn Tree>, policy: &Setting
         let places = match Language::Python.mutants(&bytes) {
             Ok(places) => places,
             Err(why) => {
-                leave(why.to_string());
+                found.push(Source::unread(&path, &entry, why.to_string()));
                 continue;
             }
         };
         let touched = base.map_or(Ok(BTreeSet::new()), |base| touched(&path, &entry, &places, base))?;
-        found.push(Arc::new(Source { path: shown.to_owned(), oid: entry.oid, bytes, places, touched }));
+        found.push(Arc::new(Source { path: shown.to_owned(), oid: entry.oid, bytes, places, touched, unread: None }));
     }
-    Ok((found, left_out))
+    Ok(found)
 }
 
 fn touched(path: &RepoPath, entry: &Entry, places: &Places, base: &dyn Tree) -> Result<BTreeSet<usize>, TrialError> {
@@ -87,6 +94,12 @@ fn touched(path: &RepoPath, entry: &Entry, places: &Places, base: &dyn Tree) -> 
     let known: BTreeSet<(&str, &str)> = before.functions.iter().map(|f| (f.name.as_str(), f.sha256.as_str())).collect();
     let is_new = |at: &usize| !known.contains(&(places.functions[*at].name.as_str(), places.functions[*at].sha256.as_str()));
     Ok((0..places.functions.len()).filter(is_new).collect())
+}
+
+/// The files that cannot be read, with the reason.
+pub(super) fn left_out(sources: &[Arc<Source>]) -> Vec<LeftOut> {
+    let of = |source: &Arc<Source>| Some(LeftOut { path: source.path.clone(), why: source.unread.clone()? });
+    sources.iter().filter_map(of).collect()
 }
 
 /// The lines at which a mutant could stand, by file.
