@@ -207,4 +207,12 @@ mod tests {
         assert_ne!(ids(1), ids(2));
         assert_eq!(ids(1).len(), 6);
     }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_left_out_by_name() {
+        let (base, head) = trees();
+        let left_out = super::left_out(&sources(&head, Some(&base), &Settings::default()).unwrap());
+        assert_eq!(left_out.iter().map(|one| one.path.as_str()).collect::<Vec<_>>(), ["src/bad.py"]);
+        assert!(left_out[0].why.starts_with("line 1: "), "{left_out:?}");
+    }
 }
