@@ -388,3 +388,42 @@ pub fn compute(question: Question, bytes: &[u8]) -> Fact {
         },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::memo::Memo;
+    use super::seal::Sealed;
+    use super::{Audit, Facts, Wrong};
+    use crate::finding::{Finding, Rule};
+
+    fn lost() -> Result<Vec<Finding>, ()> {
+        Ok(vec![Finding::new(Rule::AssertionRemoved)])
+    }
+
+    #[test]
+    fn a_planted_lie_about_a_change_is_found_by_an_audit_and_the_memo_is_wiped() {
+        let home = tempfile::tempdir().unwrap();
+        let memo = || Memo::at(home.path().join("facts"), Memo::CAP);
+        let planted = Sealed::named("losses abc", &Vec::<Finding>::new()).unwrap();
+        memo().keep(vec![("losses abc".to_owned(), planted.clone())]);
+        let facts = Facts::layered(Some(memo()), None).audited(Audit::All);
+        assert_eq!(facts.losses("abc", lost), lost());
+        assert_eq!(facts.distrusted(), Some(Wrong::Change("abc".to_owned())));
+        assert!(memo().named("losses abc").is_none());
+        // Under another change's name its seal is broken.
+        memo().keep(vec![("losses abd".to_owned(), planted)]);
+        let facts = Facts::layered(Some(memo()), None);
+        assert_eq!(facts.losses("abd", lost), lost());
+        assert_eq!((facts.counts().memo, facts.distrusted()), (0, None));
+    }
+
+    #[test]
+    fn what_could_not_be_told_is_not_kept() {
+        let home = tempfile::tempdir().unwrap();
+        let memo = || Memo::at(home.path().join("facts"), Memo::CAP);
+        let facts = Facts::layered(Some(memo()), None);
+        assert_eq!(facts.losses("abc", || Err(())), Err(()));
+        facts.flush();
+        assert_eq!(Facts::layered(Some(memo()), None).losses("abc", lost), lost());
+    }
+}
