@@ -216,8 +216,8 @@ fn judge(args: &Replay, repo: &Repo, compared: &Compared, (pinned, sha256): (&Pi
     let jobs = replay::jobs(&compared.cleared, pinned, card, &bench, &bound)?;
     let total = jobs.len() * (1 + usize::from(fleet.far.is_some()));
     let progress = report::Progress::new("jobs run:", total);
-    let judged =
-        duplicate::all(&fleet, &jobs, &About { tree: &compared.patch, bound: &bound, runs: &args.runner.runs }, &|| progress.step());
+    let about = About { tree: &compared.patch, bound: &bound, runs: &args.runner.runs, spared: None };
+    let judged = duplicate::all(&fleet, &jobs, &about, &|| progress.step());
     drop(progress);
     let judged = judged?;
     runner::tell(&fleet, &judged, &args.runner.runs);
