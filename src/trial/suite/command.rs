@@ -20,7 +20,7 @@ use crate::trial::suite::report::{Order, Report, Sent};
 use crate::trial::system::{self, Door};
 
 /// The pytest plugin that is shipped.
-const PLUGIN: &str = include_str!("../../../templates/python/seedgate_report.py");
+pub const PLUGIN: &str = include_str!("../../../templates/python/seedgate_report.py");
 
 /// Its module.
 const MODULE: &str = "seedgate_report";
@@ -165,6 +165,11 @@ fn environment(command: &mut Command, tests: &Tests, tree: &Path, scratch: &Path
     }
     if let (None, Some(home)) = (env::var_os("PYTHONUSERBASE"), env::var_os("HOME")) {
         command.env("PYTHONUSERBASE", Path::new(&home).join(".local"));
+    }
+    if let Some(programs) = &tests.programs {
+        let users = env::var_os("PATH").unwrap_or_default();
+        let all = std::iter::once(programs.clone()).chain(env::split_paths(&users));
+        command.env("PATH", env::join_paths(all).unwrap_or(users));
     }
     command.env("HOME", scratch.join("home")).env("TMPDIR", scratch.join("tmp")).env("PWD", tree);
     command.env("PYTHONDONTWRITEBYTECODE", "1").env("HYPOTHESIS_STORAGE_DIRECTORY", scratch.join("hypothesis"));
