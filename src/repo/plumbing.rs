@@ -118,6 +118,12 @@ impl Plumbing {
         self
     }
 
+    /// The same git, started in another folder.
+    pub(super) fn at(mut self, folder: &Path) -> Self {
+        folder.clone_into(&mut self.directory);
+        self
+    }
+
     /// The same git with one variable more.
     pub(super) fn with(mut self, name: &str, value: impl Into<OsString>) -> Self {
         self.variables.push((name.into(), value.into()));
