@@ -106,6 +106,7 @@ fn unquoted(mut text: &[u8]) -> Option<(PathBuf, &[u8])> {
 mod tests {
     use super::*;
     use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
 
     #[test]
     fn a_program_path_of_any_bytes_is_read_back_from_every_hook() {
