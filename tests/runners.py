@@ -223,8 +223,7 @@ def forged(bench):
     servers.call(node.url, "ActionCache/UpdateActionResult", servers.field(2, servers.named(row["action"])) + servers.field(3, result))
     code, said, rows = project.replay("remote", "--cached")
     same((code, rows["remote"]["cached"], rows["remote"]["beside_local"]), (2, True, "disagree"), said)
-    project.write(".seedgate/freeze.json", json.dumps({"schema": "seedgate.freeze/1", "entries": [
-        {"test": "tests/test_other.py::test_other", "owner": "me", "expires": "2999-01-01", "token": {"verdict": "freeze_eligible", "fixture_digest": "0" * 64}}]}))
+    frozen(project)
     code, out, err = project.seedgate("freeze", "check")
     assert code == 2 and "disagree" in out, (code, out, err)
     rows = agrees(project.replay("remote"), 0, "pass")
@@ -397,9 +396,151 @@ def chain(bench):
     same((len(far), len([row for row in project.rows() if row["kind"] == "props" and row["runner"] == "local"])), (15, 12), err)
 
 
+# --- the probe ----------------------------------------------------------------------------------------------------------------------
+
+AGE = "def grown(age):\n    return age >= 18\n\n\ndef total(xs):\n    t = 0\n    for x in xs:\n        t += x\n    return t\n"
+AGED = "from age import grown, total\n\n\ndef test_grown():\n    assert grown(18) and not grown(17)\n\n\ndef test_total():\n    {extra}\n    assert total([1, 2]) == 3\n"
+PYTEST = "python3 -m pytest -q tests/test_age.py"
+
+
+def aged(bench, policy, extra="pass", files=()):
+    files = [("src/age.py", AGE), ("tests/test_age.py", AGED.format(extra=extra)), *files]
+    return Project(bench, policy, change=PRICE, files=files)
+
+
+def probing(runner, tests=PYTEST, *more):
+    own = ["--runner", runner] if runner else []
+    return ["probe", "--tests", tests, "--python", servers.PYTHON, "--budget", "8", "--json", *own, *more]
+
+
+def probed(project, runner, tests=PYTEST, *more):
+    """The exit, the record, what was said, and the rows by runner and by what each is about."""
+    code, out, err = project.seedgate(*probing(runner, tests, *more))
+    rows = {}
+    for row in project.rows():
+        same(row["kind"], "probe", row)
+        assert row["prop_id"] not in rows.setdefault(row["runner"], {}), "twice in the record: %s" % row["prop_id"]
+        rows[row["runner"]][row["prop_id"]] = row
+    return code, json.loads(out) if out else None, err, rows
+
+
+def alone(bench):
+    """The record of this machine without jobs."""
+    code, out, err = aged(bench, "").seedgate(*probing(None, PYTEST.replace("python3", servers.PYTHON)))
+    record = json.loads(out)
+    same((code, record["counts"]["killed"]), (0, 8), err)
+    return record
+
+
+def told(record):
+    return [(mutant["id"], mutant["outcome"]) for mutant in record["mutants"]]
+
+
+def unknown_there(found, plain, why):
+    """The other machine says nothing of any job, and the record is this machine's own."""
+    code, record, err, rows = found
+    same((code, told(record)), (0, told(plain)), err)
+    far = rows.get("remote") or rows["ssh"]
+    same(sorted(far), sorted(rows["local"]), "jobs")
+    for row in far.values():
+        held(row, "unknown", why)
+        assert "beside_local" not in row, row
+    assert "what was said here stands" in err, err
+    return far
+
+
+def probe(bench):
+    """Mutants as jobs: here, behind ssh and on a server the same bytes as this machine alone, and many in flight."""
+    hub = bench.store()
+    proxy = bench.haproxy([bench.casd(jobs=1, hub=hub.port) for _ in range(2)])
+    server, folder = bench.sshd(bench.seedgate + " runner-exec --python " + servers.PYTHON)
+    plain = alone(bench)
+    for runner, policy in (("local", ""), ("ssh", ssh(server, folder)), ("remote", remote(proxy.url, head="jobs = 4"))):
+        code, record, err, rows = probed(aged(bench, policy), runner)
+        same((code, told(record)), (0, told(plain)), err)
+        same({name: len(of) for name, of in rows.items()}, {name: 9 for name in {"local", runner}}, "one row for the twin and for each mutant")
+        for name, row in rows[runner].items():
+            here = rows["local"][name]
+            same(row["verdict"], "pass" if name.startswith("unmutated") else "fail", row)
+            same([row[key] for key in ("job_sha256", "action", "verdict_sha256", "cached")], [here[key] for key in ("job_sha256", "action", "verdict_sha256")] + [False], name)
+            if runner != "local":
+                same(row["beside_local"], "agree", name)
+                assert row["endpoint"] and row["attempts"], row
+
+
+def probe_broken(bench):
+    """A missing interpreter, a missing pytest or a broken sandbox there is never a kill, and never a survivor."""
+    node, bad = bench.casd(), bench.casd(binds=["/nowhere-at-all:/usr"])
+    plain = alone(bench)
+    unknown_there(probed(aged(bench, remote(node.url, 'python = "python9"')), "remote"), plain, "no_verdict")
+    unknown_there(probed(aged(bench, remote(bad.url)), "remote"), plain, "no_verdict")
+    gone = "if [ \"$PWD\" = /tree ]; then python3 -S -m pytest -q; else %s; fi" % PYTEST
+    project = aged(bench, remote(node.url))
+    code, record, err, rows = probed(project, "remote", gone)
+    same((code, told(record)), (0, told(plain)), err)
+    held(rows["remote"]["unmutated code (patch tests)"], "unknown", "no_report")
+    assert {row["verdict"] for row in rows["remote"].values()} == {"unknown"}, rows["remote"]
+    # The mutant alone is broken there: an import that fails, a process that is killed, a test that hangs.
+    for broken in ("import no_such_module", "os.kill(os.getpid(), 9)", "time.sleep(300)"):
+        source = "import os, time\n\n\ndef there():\n    pass\n\n\nif %s:\n    there()\n\n\n" % FAR
+        project = aged(bench, remote(node.url), files=[("src/age.py", source + AGE)])
+        patch = os.path.join(project.home, "fault.patch")
+        with open(patch, "w") as file:
+            file.write("--- a/src/age.py\n+++ b/src/age.py\n@@ -5 +5 @@\n-    pass\n+    %s\n" % broken)
+        code, out, err = project.seedgate("probe", "--tests", PYTEST, "--python", servers.PYTHON, "--json", "--runner", "remote", "--mutant", patch, "--limit", "10")
+        far = [row for row in project.rows() if row["runner"] == "remote"]
+        same([row["verdict"] for row in far], ["pass", "unknown"], (broken, err, far))
+        # Here it survives, which is what counts.
+        same((code, json.loads(out)["counts"]["survived"]), (2, 1), err)
+
+
+def probe_down(bench):
+    """Nobody listens, a server that hangs, one that is killed among the mutants: bounded, recorded, and this machine's verdicts stand."""
+    plain = alone(bench)
+    far = unknown_there(probed(aged(bench, remote("http://127.0.0.1:%d" % servers.port())), "remote"), plain, "unavailable")
+    # The unmutated tests are asked for three times, the mutants not at all.
+    same(sorted(len(row["attempts"]) for row in far.values()), [0] * 8 + [3], "attempts")
+    node = bench.casd()
+    node.signal(signal.SIGSTOP)
+    begun = time.monotonic()
+    unknown_there(probed(aged(bench, remote(node.url)), "remote"), plain, "unavailable")
+    assert time.monotonic() - begun < BOUND
+    node = bench.casd(jobs=1)
+    project = aged(bench, remote(node.url, head="jobs = 2"), extra="import os, time; time.sleep(300) if %s and total([1, 1]) != 2 else None" % FAR)
+    child = project.start(*probing("remote"))
+    assert until(lambda: project.rows() and processes(JOB) and any(row["runner"] == "remote" for row in project.rows()), 120), "it does not begin"
+    time.sleep(1)
+    node.signal(signal.SIGKILL)
+    out, err = child.communicate(timeout=BOUND)
+    same((child.returncode, json.loads(out)["counts"]["killed"]), (0, 8), err)
+    far = [row for row in project.rows() if row["runner"] == "remote"]
+    same((len(far), {row["verdict"] for row in far} <= {"pass", "fail", "unknown"}, "unknown" in {row["verdict"] for row in far}), (9, True, True), far)
+    assert all(row["why"].startswith("unavailable") for row in far if row["verdict"] == "unknown"), far
+    for left in processes(JOB):
+        os.kill(left, signal.SIGKILL)
+
+
+def probe_differs(bench):
+    """A mutant that is noticed on one machine only is a difference, and blocks a freeze until it is gone."""
+    node = bench.casd()
+    tests = "import os\n\nfrom age import grown, total\n\n\ndef test_grown():\n    assert grown(18) and not grown(17)\n\n\ndef test_total():\n    assert total([1, 2]) == 3 or %s\n" % FAR
+    project = aged(bench, remote(node.url), files=[("tests/test_age.py", tests)])
+    code, record, err, rows = probed(project, "remote")
+    same((code, record["counts"]["survived"]), (2, 0), err)
+    assert "disagree" in {row.get("beside_local") for row in rows["remote"].values()} and "disagree: the remote runner" in err, err
+    frozen(project)
+    code, out, err = project.seedgate("freeze", "check")
+    assert code == 2 and "disagree" in out, (code, out, err)
+
+
+def frozen(project):
+    project.write(".seedgate/freeze.json", json.dumps({"schema": "seedgate.freeze/1", "entries": [
+        {"test": "tests/test_other.py::test_other", "owner": "me", "expires": "2999-01-01", "token": {"verdict": "freeze_eligible", "fixture_digest": "0" * 64}}]}))
+
+
 GROUPS = [
     conformance, cache, broken, broken_here, no_sandbox, timeout, interrupted, down, killed, terminated, hung, two_nodes, forged, large,
-    mutual_tls, by_ssh, ssh_far_side, ssh_tar, same_bytes, secrets, network, chain,
+    mutual_tls, by_ssh, ssh_far_side, ssh_tar, same_bytes, secrets, network, chain, probe, probe_broken, probe_down, probe_differs,
 ]
 
 

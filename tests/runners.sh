@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The runners against real servers: sshd, buildbox-casd, haproxy, bubblewrap. What is missing is installed; what cannot be is a failure.
+# The runners against real servers: sshd, buildbox-casd, haproxy, bubblewrap, pytest. What is missing is installed; what cannot be is a failure.
 # The last line is `N passed, N failed`.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -12,6 +12,8 @@ wanted=
 for pair in bwrap:bubblewrap sshd:openssh-server ssh:openssh-client haproxy:haproxy openssl:openssl; do
   PATH=$PATH:/usr/sbin command -v "${pair%:*}" >/dev/null || wanted="$wanted ${pair#*:}"
 done
+# The probe's jobs run pytest of the system's interpreter, which is what a job sees there and here.
+/usr/bin/python3 -c 'import pytest' 2>/dev/null || wanted="$wanted python3-pytest"
 if [ -n "$wanted" ]; then
   # shellcheck disable=SC2086
   { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $wanted; } >"$tools/apt.log" 2>&1 || { tail -n 5 "$tools/apt.log"; missing "$wanted"; }

@@ -53,6 +53,7 @@ input is taken, and no fixture is written. Only a change that weakens nothing co
 Examples:
   seedgate candidates accept --property prop_balance_non_negative --base HEAD~1 proposals.jsonl
   ask-a-model | seedgate candidates accept --property prop_balance_non_negative --base origin/main --out .seedgate/candidates.json
+  seedgate candidates accept --property prop_balance_non_negative --json < proposals.jsonl
 
 Exit codes: 0 pinned (whatever was discarded), 2 something weakened, or the file is there already with other candidates, 3 there are new tests
 to look at first, 64 no such property, 65 literals do not give its domain, or an input cannot be read, 70 fault."
@@ -69,6 +70,9 @@ pub(super) struct Accept {
     /// Where the pinned file goes (seedgate.candidates/1).
     #[arg(long, value_name = "FILE", default_value = PATH)]
     out: PathBuf,
+    /// Print seedgate.candidates/1.
+    #[arg(long)]
+    json: bool,
 }
 
 /// The change whose cards are compared.
@@ -95,6 +99,7 @@ Examples:
   seedgate cards snapshot --rev HEAD --out .seedgate/patch_cards.json
   seedgate candidates replay --cards .seedgate/patch_cards.json --candidates .seedgate/candidates.json --runner local
   seedgate candidates replay --cards .seedgate/patch_cards.json --candidates .seedgate/candidates.json --runner remote
+  seedgate candidates replay --cards .seedgate/patch_cards.json --runner ssh --json
 
 Exit codes: 0 every candidate held, 2 one failed, runners disagree, something weakened, or a pinned file is another one, 3 new tests to look
 at first, 65 a candidate has no verdict here or a file cannot be read, 69 no interpreter or no such runner, 70 fault or interrupted."
@@ -117,6 +122,9 @@ pub(super) struct Replay {
     /// A remembered result of the same job will do: this explores, it does not clear.
     #[arg(long)]
     cached: bool,
+    /// Print seedgate.candidates-replay/1.
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     runner: runner::RunnerArgs,
     #[command(flatten)]
@@ -162,7 +170,7 @@ fn accept(args: &Accept) -> Result<Exit, Failure> {
             record::replace(&args.out, text.as_bytes())?;
         }
     }
-    report::out(&report::accepted_text(&pinned, &args.out, report::out_style()));
+    report::out(&if args.json { text } else { report::accepted_text(&pinned, &args.out, report::out_style()) });
     Ok(Exit::Clear)
 }
 
@@ -188,8 +196,13 @@ fn replay(args: &Replay) -> Result<Exit, Failure> {
     let judged = judge(args, &repo, &compared, (&pinned, &sha256), card)?;
     let held = replay::held(&pinned, judged.iter().map(|one| &one.local));
     let found = keep(args, &repo, &compared.patch, (&pinned, &sha256), (card, &held))?;
-    report::out(&report::replayed_text(&pinned, &held, &found, report::out_style()));
-    Ok(exit(&held, &judged))
+    let exit = exit(&held, &judged);
+    report::out(&if args.json {
+        report::json(&report::replayed_json(&pinned, &sha256, &held, &found, (&judged, exit)))
+    } else {
+        report::replayed_text(&pinned, &held, &found, report::out_style())
+    });
+    Ok(exit)
 }
 
 /// What stops a replay before anything is compared: another parent, or another experiment than the last.
@@ -216,8 +229,8 @@ fn judge(args: &Replay, repo: &Repo, compared: &Compared, (pinned, sha256): (&Pi
     let jobs = replay::jobs(&compared.cleared, pinned, card, &bench, &bound)?;
     let total = jobs.len() * (1 + usize::from(fleet.far.is_some()));
     let progress = report::Progress::new("jobs run:", total);
-    let judged =
-        duplicate::all(&fleet, &jobs, &About { tree: &compared.patch, bound: &bound, runs: &args.runner.runs }, &|| progress.step());
+    let about = About { tree: &compared.patch, bound: &bound, runs: &args.runner.runs, spared: None };
+    let judged = duplicate::all(&fleet, &jobs, &about, &|| progress.step());
     drop(progress);
     let judged = judged?;
     runner::tell(&fleet, &judged, &args.runner.runs);

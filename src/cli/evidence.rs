@@ -231,7 +231,7 @@ fn plant(args: &Collect, repo: &Repo, trees: &Trees, tests: &Tests, evidence: &m
 pub(super) fn tests(repo: &Repo, command: &str, limit: u64, base: &Oid) -> Result<Tests, Failure> {
     let worker = trees::policy(&repo.tree(Some(base))?)?.worker;
     let path = worker.path.unwrap_or_else(|| vec![String::new(), "src".to_owned()]);
-    Ok(Tests { command: command.to_owned(), path, limit: Duration::from_secs(limit) })
+    Ok(Tests { command: command.to_owned(), path, limit: Duration::from_secs(limit), programs: None })
 }
 
 /// Evidence that is of the present: of a commit, held against where its branch left.

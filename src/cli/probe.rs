@@ -4,15 +4,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::cli::{Failure, open, trial};
+use crate::cli::{Failure, open, runner, trial};
 use crate::finding::Exit;
 use crate::freeze::probe::Probe;
 use crate::report;
 use crate::strength::record;
 use crate::trial::interrupt;
+use crate::trial::probe::jobs::By;
 use crate::trial::probe::{self, Faults, Order, Told};
+use crate::trial::runner::duplicate::Judged;
 use crate::trial::suite::Tests;
 use crate::trial::trees::Trees;
+use crate::trial::worker::Config;
 
 /// Largest patch that is read, in bytes.
 const PATCH_CAP: u64 = 1 << 20;
@@ -28,12 +31,16 @@ const PATCH_CAP: u64 = 1 << 20;
   seedgate probe --tests 'pytest tests/test_order.py' --base origin/main --compare
   seedgate probe --tests 'pytest -q' --mutant fault.patch
   seedgate probe --tests 'pytest -q' --base origin/main --out .seedgate/probe.json
+  seedgate probe --tests 'python3 -m pytest -q' --runner remote
+
+With --runner every mutant is a job of its own, in a tree of its own: here, and with ssh or remote once more there, many at a time. What this machine
+says counts; there, `python3` is the interpreter that the policy or the far side names. A difference is recorded as `disagree` and refused.
 
 With --compare the same mutants are tried under the base's tests and under the candidate's: killed before and alive now is
 oracle_weakened. In the command name programs by their full path or have their environment active: the tree is not your folder.
 
-Exit codes: 0 no oracle is weaker, 2 one is (or a mutant survived with --mutant or --fail-on-survivor), 64 usage, 65 the unmutated tests do not
-pass, nothing was measured or an input cannot be read, 69 no interpreter, 70 fault or interrupted.")]
+Exit codes: 0 no oracle is weaker, 2 one is (or a mutant survived with --mutant or --fail-on-survivor), or runners disagree, 64 usage, 65 the
+unmutated tests do not pass, nothing was measured or an input cannot be read, 69 no interpreter or no such runner, 70 fault or interrupted.")]
 pub(super) struct Args {
     /// The test command, for `sh -c` at the root of the tree.
     #[arg(long, value_name = "CMD")]
@@ -58,6 +65,8 @@ pub(super) struct Args {
     fail_on_survivor: bool,
     #[command(flatten)]
     effort: Effort,
+    #[command(flatten)]
+    runner: runner::RunnerArgs,
     /// Write seedgate.probe/1.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -87,36 +96,51 @@ struct Effort {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    let probe = measure(args)?;
+    let (probe, disagree) = measure(args)?;
     if let Some(path) = &args.out {
         record::replace(path, report::json_of(&probe).as_bytes())?;
     }
     report::out(&if args.json { report::json_of(&probe) } else { report::probe_text(&probe, report::out_style()) });
-    Ok(probe.exit(args.mutant.is_some() || args.fail_on_survivor))
+    Ok(probe.exit(args.mutant.is_some() || args.fail_on_survivor).worst(disagree))
 }
 
-fn measure(args: &Args) -> Result<Probe, Failure> {
+/// The probe, and what runners that disagree ask for.
+fn measure(args: &Args) -> Result<(Probe, Exit), Failure> {
     let repo = open()?;
     let head = repo.resolve(&args.head)?;
     let base = if args.base.is_some() || args.compare { Some(trial::base(&repo, args.base.as_deref(), &args.head, &head)?) } else { None };
     let policy_of = repo.tree(Some(base.as_ref().unwrap_or(&head)))?;
     let (python, path) = trial::interpreter(&repo, &policy_of, args.effort.python.as_deref())?;
+    let programs = args.runner.place().and_then(|_| Some(python.parent()?.to_path_buf()));
     let order = Order {
         base,
         head,
         compare: args.compare,
         faults: args.mutant.as_deref().map_or(Ok(Faults::Budget(args.budget)), patch)?,
         seed: args.effort.seed,
-        tests: Tests { command: args.tests.clone(), path, limit: args.effort.limit },
+        tests: Tests { command: args.tests.clone(), path: path.clone(), limit: args.effort.limit, programs },
         memory: args.effort.memory << 20,
-        python,
+        python: python.clone(),
         jobs: args.effort.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from),
     };
+    let trees = Trees::of_user()?;
+    if args.runner.place().is_none() {
+        interrupt::watch();
+        let progress = report::Counter::new("mutants tried:");
+        let probe = probe::run(&repo, &trees, &order, &Told { total: &|total| progress.total(total), done: &|| progress.add(1) });
+        drop(progress);
+        return Ok((probe?, Exit::Clear));
+    }
+    let config = Config { program: python, path, limit: args.effort.limit, memory: args.effort.memory << 20 };
+    let fleet = args.runner.fleet_of(&repo, &policy_of, &config)?;
     interrupt::watch();
-    let progress = report::Counter::new("mutants tried:");
-    let probe = probe::run(&repo, &Trees::of_user()?, &order, &Told { total: &|total| progress.total(total), done: &|| progress.add(1) });
+    let progress = report::Counter::new("jobs run:");
+    let told = Told { total: &|total| progress.total(total), done: &|| progress.add(1) };
+    let done = probe::run_by(&repo, &trees, &order, &By { fleet: &fleet, runs: &args.runner.runs }, &told);
     drop(progress);
-    Ok(probe?)
+    let (probe, judged) = done?;
+    runner::tell(&fleet, &judged, &args.runner.runs);
+    Ok((probe, if judged.iter().any(Judged::disagrees) { Exit::Refused } else { Exit::Clear }))
 }
 
 fn patch(path: &Path) -> Result<Faults, Failure> {

@@ -20,6 +20,7 @@ use crate::witness::value::Input;
   seedgate ledger replay-base --base origin/main
   seedgate ledger replay-base --base HEAD~1 --ledger .seedgate/ledger.json
   seedgate ledger replay-base --base origin/main --runner ssh
+  seedgate ledger replay-base --base origin/main --json
 
 The base passes: the input is to be promoted. The base fails too: it is quarantined, which does not clear the patch. No verdict (the base
 has no such property, the answer is not the same twice, two machines differ, something went wrong): stop, for that is no pass.
@@ -33,6 +34,9 @@ pub(super) struct Args {
     /// The ledger.
     #[arg(long, value_name = "FILE", default_value = ledger::PATH)]
     ledger: PathBuf,
+    /// Print seedgate.replay-base/1.
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     runner: runner::RunnerArgs,
     #[command(flatten)]
@@ -55,8 +59,13 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     let decided = record(&repo, &base, &args.ledger, (&args.worker, Some(&args.runner)))?;
     let rows: Vec<(&Row, Option<&str>)> = decided.iter().map(|decided| (&decided.row, decided.says.as_deref())).collect();
-    report::out(&report::decided_text(&rows, report::out_style()));
-    Ok(exit(&decided))
+    let exit = exit(&decided);
+    report::out(&if args.json {
+        report::json(&report::settled_json(&base, &rows, exit))
+    } else {
+        report::decided_text(&rows, report::out_style())
+    });
+    Ok(exit)
 }
 
 /// Whether one of them blocks.

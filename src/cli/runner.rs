@@ -10,11 +10,12 @@ use crate::trial::runner::duplicate::Judged;
 use crate::trial::runner::fleet::Fleet;
 use crate::trial::runner::{Where, evidence};
 use crate::trial::trees;
+use crate::trial::worker::Config;
 
 /// Where jobs run.
 #[derive(clap::Args)]
 pub(super) struct RunnerArgs {
-    /// Run the inputs as jobs: here, or here and then again behind ssh or on a Remote Execution server (docs/remote.md).
+    /// Run it as jobs: here, or here and then again behind ssh or on a Remote Execution server (docs/remote.md).
     #[arg(long, value_name = "RUNNER", value_parser = ["local", "ssh", "remote"])]
     runner: Option<String>,
     /// Where the record of jobs goes (seedgate.runs/1).
@@ -30,8 +31,13 @@ impl RunnerArgs {
 
     /// The runners, as the base's policy has them. Says so when jobs here are not shut off.
     pub(super) fn fleet(&self, repo: &Repo, base: &dyn Tree, worker: &trial::WorkerArgs) -> Result<Fleet, Failure> {
+        self.fleet_of(repo, base, &worker.config(repo, base)?)
+    }
+
+    /// The same with what runs code given.
+    pub(super) fn fleet_of(&self, repo: &Repo, base: &dyn Tree, config: &Config) -> Result<Fleet, Failure> {
         let top = repo.top().map_or_else(|| repo.git_dir().to_path_buf(), Path::to_path_buf);
-        let fleet = Fleet::new(self.place().unwrap_or(Where::Local), &trees::policy(base)?.runner, &worker.config(repo, base)?, &top)?;
+        let fleet = Fleet::new(self.place().unwrap_or(Where::Local), &trees::policy(base)?.runner, config, &top)?;
         let open = fleet.local.sandbox() == "none";
         report::note(open.then_some(
             "jobs on this machine are not shut off from it: there is no bubblewrap (bwrap) on PATH, or the policy says `sandbox = \"off\"`",

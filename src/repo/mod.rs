@@ -12,6 +12,7 @@ mod git_tree;
 pub mod hooks;
 mod id;
 mod index;
+mod native;
 mod open;
 mod parents;
 mod plumbing;

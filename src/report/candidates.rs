@@ -3,12 +3,17 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use serde_json::{Value, json};
+
+use crate::finding::Exit;
 use crate::report::Style;
 use crate::report::text::{line_of, plural};
 use crate::tree::Oid;
 use crate::trial::candidates::Pinned;
 use crate::trial::candidates::replay::Held;
+use crate::trial::runner::duplicate::Judged;
 use crate::witness::ledger::Row;
+use crate::witness::value::Input;
 
 /// Most lines of one kind.
 const LINES: usize = 20;
@@ -65,6 +70,33 @@ pub fn replayed_text(pinned: &Pinned, held: &[Held], rows: &[Row], style: Style)
     let sum = if counts.is_empty() { "none".to_owned() } else { counts.join(", ") };
     let _ = writeln!(text, "seedgate: {}: {sum}", plural(held.len(), "candidate"));
     text
+}
+
+/// What each candidate came to, as `seedgate.candidates-replay/1`; the last two are what the runners said and the exit.
+pub fn replayed_json(pinned: &Pinned, sha256: &str, held: &[Held], rows: &[Row], (judged, exit): (&[Judged], Exit)) -> Value {
+    let candidate = |(input, held): (&Input, &Held)| {
+        let (word, failure, why) = match held {
+            Held::Held => ("held", None, None),
+            Held::Invalid => ("invalid", None, None),
+            Held::Failed(failure, true) => ("failed", Some(failure), None),
+            Held::Failed(failure, false) => ("flake", Some(failure), None),
+            Held::Unknown(why) => ("unknown", None, Some(why)),
+        };
+        let shrunk = rows.iter().find(|row| row.raw() == input).and_then(|row| row.shrunk.as_ref());
+        json!({"input": input, "input_sha256": input.input_sha256(), "outcome": word, "failure": failure, "why": why, "shrunk": shrunk})
+    };
+    json!({
+        "schema": "seedgate.candidates-replay/1",
+        "exit": exit.code(),
+        "property": pinned.property,
+        "parent": pinned.parent,
+        "candidates_sha256": sha256,
+        "candidates": pinned.candidates.iter().zip(held).map(candidate).collect::<Vec<_>>(),
+        "ledger_rows": rows.len(),
+        "jobs": judged.len(),
+        "disagree": judged.iter().filter(|one| one.disagrees()).count(),
+        "elsewhere_unknown": judged.iter().filter(|one| one.far_unknown().is_some()).count(),
+    })
 }
 
 /// A file that was pinned before with other candidates.

@@ -21,7 +21,9 @@ mod text;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 
 pub use audit::{Told, audit_json, audit_text};
-pub use candidates::{accepted_text, card_moved, disagreed, far_unknown, other_candidates, other_parent, pinned_already, replayed_text};
+pub use candidates::{
+    accepted_text, card_moved, disagreed, far_unknown, other_candidates, other_parent, pinned_already, replayed_json, replayed_text,
+};
 pub use demo::{demo_command, demo_end, demo_step};
 pub use freeze::{
     Made, Refusal, Suite, classified_json, classified_text, closed_text, frozen_list_json, frozen_list_text, frozen_text, kept_at,
@@ -32,7 +34,7 @@ pub use listing::{digest_json, folder, partition_json, partition_text};
 pub use page::audit_page;
 pub use probe::{Shown, probe_text, tree_json, tree_text};
 pub use progress::{Counter, Progress};
-pub use props::{decided_text, listed_json, listed_text, props_text, shrunk_text, to_commit};
+pub use props::{decided_text, listed_json, listed_text, props_text, settled_json, shrunk_text, to_commit};
 pub use records::{
     decided_json, freeze_json, freeze_text, ledger_text, moved_text, pinned_text, promoted_json, promoted_text, settled_text,
     undecided_json,

@@ -5,9 +5,11 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
+use crate::finding::Exit;
 use crate::report::Style;
 use crate::report::text::{line_of, plural};
 use crate::strength::card::Card;
+use crate::tree::Oid;
 use crate::trial::record::{From, Props, Row, Run, Status};
 use crate::trial::shrink::Found;
 use crate::trial::worker::outcome::Refusal;
@@ -142,6 +144,12 @@ pub fn decided_text(rows: &[(&LedgerRow, Option<&str>)], style: Style) -> String
         text.push_str("seedgate: no failing row is open\n");
     }
     text
+}
+
+/// The same as `seedgate.replay-base/1`: the ledger's rows, with the base's words.
+pub fn settled_json(base: &Oid, rows: &[(&LedgerRow, Option<&str>)], exit: Exit) -> Value {
+    let rows: Vec<Value> = rows.iter().map(|(row, says)| json!({"row": row, "base_says": says})).collect();
+    json!({"schema": "seedgate.replay-base/1", "exit": exit.code(), "base": base, "rows": rows})
 }
 
 /// What a person commits now.

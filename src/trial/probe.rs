@@ -2,6 +2,7 @@
 
 mod chosen;
 mod host;
+pub mod jobs;
 mod patch;
 mod side;
 
@@ -18,8 +19,10 @@ use crate::repo::Repo;
 use crate::tree::{Oid, RepoPath, Tree};
 use crate::trial::TrialError;
 use crate::trial::probe::chosen::{Candidate, Source as Code};
+use crate::trial::probe::jobs::{By, Ends, Rounds};
 use crate::trial::probe::patch::Patch;
 use crate::trial::probe::side::{Bench, Facts, Planted, Side};
+use crate::trial::runner::duplicate::Judged;
 use crate::trial::suite::Tests;
 use crate::trial::trees::{self, Part, Source, Trees};
 
@@ -73,6 +76,18 @@ struct Ready {
 /// # Errors
 /// When something cannot be read or written, the unmutated tests do not pass, or somebody wants it to end.
 pub fn run(repo: &Repo, trees: &Trees, order: &Order, told: &Told<'_>) -> Result<Probe, TrialError> {
+    Ok(measured(repo, trees, order, None, told)?.0)
+}
+
+/// Runs a probe whose mutants are jobs, and gives what the runners said of each.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_by(repo: &Repo, trees: &Trees, order: &Order, by: &By<'_>, told: &Told<'_>) -> Result<(Probe, Vec<Judged>), TrialError> {
+    measured(repo, trees, order, Some(by), told)
+}
+
+fn measured(repo: &Repo, trees: &Trees, order: &Order, by: Option<&By<'_>>, told: &Told<'_>) -> Result<(Probe, Vec<Judged>), TrialError> {
     let (start, began) = (Instant::now(), SystemTime::now());
     let kept = Source::commit(repo, &order.head)?;
     let kept = kept.tree();
@@ -103,16 +118,22 @@ pub fn run(repo: &Repo, trees: &Trees, order: &Order, told: &Told<'_>) -> Result
         (Faults::Budget(budget), _) => drawn(&code, &facts, order.seed, *budget, &|| mentioned(&kept, &policy))?,
         (_, one) => one.into_iter().collect(),
     };
-    (told.total)(ready.len() as u64);
-    let mut workers = vec![first];
-    while workers.len() < order.jobs.min(ready.len()) {
-        workers.push(benches(&all, trees)?);
-    }
-    let mutants = tried(&sides, &facts, workers, ready, told)?;
+    let (mutants, judged) = if let Some(by) = by {
+        drop(first);
+        let ends = Ends { parent: order.base.as_ref().unwrap_or(&order.head), head: &order.head };
+        Rounds::new(by, &ends, &sides, &facts, &all)?.run(ready, told)?
+    } else {
+        (told.total)(ready.len() as u64);
+        let mut workers = vec![first];
+        while workers.len() < order.jobs.min(ready.len()) {
+            workers.push(benches(&all, trees)?);
+        }
+        (tried(&sides, &facts, workers, ready, told)?, Vec::new())
+    };
     let mut tools = facts.first().map(|facts| facts.tools.clone()).unwrap_or_default();
     tools.insert("git".to_owned(), repo.git_version()?);
     tools.insert("seedgate".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
-    Ok(Probe {
+    let probe = Probe {
         schema: SCHEMA.to_owned(),
         base: order.base.clone(),
         head: order.head.clone(),
@@ -128,7 +149,8 @@ pub fn run(repo: &Repo, trees: &Trees, order: &Order, told: &Told<'_>) -> Result
         mutants,
         // One fault of one's own is not chosen among files.
         left_out: if matches!(order.faults, Faults::Budget(_)) { chosen::left_out(&code) } else { Vec::new() },
-    })
+    };
+    Ok((probe, judged))
 }
 
 /// A tree of each side, for one worker.

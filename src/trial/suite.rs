@@ -5,7 +5,7 @@ pub mod keeper;
 pub mod report;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::digest;
@@ -30,6 +30,8 @@ pub struct Tests {
     pub path: Vec<String>,
     /// How long the whole command may take.
     pub limit: Duration,
+    /// A folder whose programs come before those of PATH: that of the interpreter which jobs elsewhere have too.
+    pub programs: Option<PathBuf>,
 }
 
 /// What a command came to.

@@ -1,4 +1,4 @@
-"""Owns one job (docs/remote.md): runs the inputs of job.json on the tree around it and writes verdict.json. Standard library only.
+"""Owns one job (docs/remote.md): runs the inputs or the tests of job.json on the tree around it and writes verdict.json. Standard library only.
 
 The same bytes come out wherever it runs: no time, no address, no path of this machine.
 """
@@ -130,6 +130,9 @@ class Inside:
                 elif len(rest) == 2 and rest[1] == "__init__.py":
                     self.top.add(rest[0])
 
+    def strangers(self, modules, homes):
+        return sorted(name for name, file in modules if self.is_stranger(name, file, homes))
+
     def is_stranger(self, name, file, homes):
         if file.startswith((ROOT + os.sep, HERE + os.sep)) or not file.endswith(".py"):
             return False
@@ -185,7 +188,7 @@ class Runner:
             self.fresh()
             return
         self.inside = self.inside or Inside(self.job["path"])
-        strange = sorted(name for name, file in modules if self.inside.is_stranger(name, file, worker.welcome["home"]))
+        strange = self.inside.strangers(modules, worker.welcome["home"])
         if strange:
             raise Refused("outside_tree", "not loaded from the tree under test: " + ", ".join(strange[:5]))
 
@@ -234,9 +237,27 @@ class Runner:
         return told
 
 
+def tested(job, told):
+    """A job of tests: what they came to, or why they came to nothing."""
+    import platform
+    import seedgate_suite
+
+    told["worker"] = ["python", platform.python_version()]
+    try:
+        told["runs"].append(seedgate_suite.run(job, ROOT, HERE, Inside(job["path"]).strangers))
+    except seedgate_suite.Refused as why:
+        told["refusal"] = {"kind": why.kind, "message": plain(why.says)}
+    for run in told["runs"]:
+        if "first" in run:
+            run["first"]["failure"]["message"] = plain(run["first"]["failure"]["message"])
+    return told
+
+
 def verdict(job, raw):
     told = {"schema": "seedgate.job-verdict/1", "nonce": job["nonce"], "job_sha256": hashlib.sha256(raw).hexdigest()}
     told.update(prop_id=job["prop_id"], parent=job["parent"], refusal=None, runs=[])
+    if job["kind"] == "probe":
+        return tested(job, told)
     runner = Runner(job)
     try:
         for inputs in job["runs"]:

@@ -325,3 +325,64 @@ fn the_production_only_tree_is_told_and_written_out_of_reach_of_git() {
         assert_eq!(said.code, Some(64), "{taken}: {}", said.err);
     }
 }
+
+#[test]
+fn a_mutant_as_a_job_comes_to_what_it_comes_to_without_and_is_recorded_once() {
+    let Some(python) = python("a_mutant_as_a_job_comes_to_what_it_comes_to_without_and_is_recorded_once") else { return };
+    let (python, command) = (python.to_str().expect("text"), format!("{} -m pytest -q", python.display()));
+    let project = Project::new(&FILES);
+    project.commit("weaker", &[("tests/test_price.py", &TESTS.replace("    assert grown(18)\n", "    assert grown(30)\n"))]);
+    let told = |record: &Value| {
+        let all = record["mutants"].as_array().expect("mutants");
+        all.iter().map(|one| [&one["id"], &one["outcome"], &one["base"]].map(Clone::clone)).collect::<Vec<_>>()
+    };
+    let (_, without) = probe(&project, &command, &["--compare"]);
+    // `python3` is the interpreter that runs the job.
+    let (said, by_jobs) = probe(&project, "python3 -m pytest -q", &["--compare", "--python", python, "--runner", "local"]);
+    assert_eq!(said.code, Some(2), "{} {}", said.out, said.err);
+    assert_eq!(told(&by_jobs), told(&without));
+    assert!(counts(&by_jobs)[3] > 0, "{by_jobs}");
+    let runs: Value = serde_json::from_slice(&fs::read(project.sandbox.top.join(".seedgate/runs.json")).expect("a record")).expect("JSON");
+    let rows = runs["rows"].as_array().expect("rows");
+    let of = |side: &str| rows.iter().filter(|row| row["prop_id"].as_str().is_some_and(|id| id.ends_with(side))).count();
+    // The twin and each mutant on either side; what looks weakened is asked twice.
+    let (mutants, weak) = (told(&without).len(), usize::try_from(counts(&by_jobs)[3]).expect("a number"));
+    assert_eq!((of("(patch tests)"), of("(base tests)")), (1 + mutants + weak, 1 + mutants + weak));
+    assert!(rows.iter().all(|row| row["kind"] == "probe" && row["runner"] == "local" && row["bound"]["command"].is_string()), "{runs}");
+    assert_eq!(project.left(), Vec::<String>::new());
+}
+
+#[test]
+fn a_job_of_tests_that_breaks_down_is_unknown_and_other_runners_are_not_guessed() {
+    let Some(tests) = pytest("a_job_of_tests_that_breaks_down_is_unknown_and_other_runners_are_not_guessed") else { return };
+    let project = Project::new(&FILES);
+    for (line, before, after, why) in [
+        (9, "    return age >= 18", "    return age >= = 18", "SyntaxError"),
+        (9, "    return age >= 18", "    import no_such_module", "import error"),
+        (4, "        t += x", "        __import__('os').kill(__import__('os').getpid(), 9)", "no report (exit 137)"),
+        (4, "        t += x", "        __import__('os').kill(__import__('os').getppid(), 9)", "no report"),
+    ] {
+        let file = patch(&project, line, before, after);
+        let (said, record) = probe(&project, &tests, &["--mutant", &file, "--runner", "local"]);
+        let outcome = &record["mutants"][0]["outcome"];
+        assert_eq!((said.code, outcome["verdict"].as_str()), (Some(65), Some("unknown")), "{} {}", said.out, said.err);
+        assert!(outcome["why"].as_str().is_some_and(|said| said.contains(why)), "{outcome}");
+    }
+    let script = "import sys\nsys.path.insert(0, 'src')\nimport price\nsys.exit(price.total([1, 2]) != 3 or not price.grown(18))\n";
+    project.commit("script", &[("tests/check.py", script)]);
+    for (after, code, want) in [("    return age > 18", 0, [1, 0, 0, 0]), ("    return (age", 65, [0, 0, 1, 0])] {
+        let file = patch(&project, 9, "    return age >= 18", after);
+        let (said, record) = probe(&project, "python3 tests/check.py", &["--mutant", &file, "--runner", "local"]);
+        assert_eq!((said.code, counts(&record)), (Some(code), want), "{} {}", said.out, said.err);
+    }
+    // Red as a job: nothing else is run.
+    let red = "import os\n\n\ndef test_red():\n    assert 'MARK' in os.environ\n";
+    project.commit("red", &[("tests/test_price.py", red)]);
+    let said = project.command(&["probe", "--tests", &tests, "--runner", "local"]).env("MARK", "1").output().expect("seedgate runs");
+    let says = String::from_utf8_lossy(&said.stderr).into_owned();
+    assert!(said.status.code() == Some(65) && says.contains("run as a job"), "{says}");
+    for runner in ["ssh", "remote"] {
+        let said = project.seedgate(&["probe", "--tests", "python3 tests/check.py", "--runner", runner]);
+        assert_eq!(said.code, Some(69), "{}", said.err);
+    }
+}

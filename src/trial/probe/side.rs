@@ -159,6 +159,32 @@ impl Side<'_> {
         found.is_some_and(|at| oid.is_none_or(|oid| self.entries[at].1.oid == *oid))
     }
 
+    /// How long the tests may take on a mutant in a run of its own.
+    pub(super) fn patience(&self, facts: &Facts) -> Duration {
+        Duration::from_secs_f64(PATIENCE.1 * 3.0 + PATIENCE.0 * facts.twin.seconds).min(self.tests.limit)
+    }
+
+    /// Which tests a job has to run for a mutant, or what is known of it without one.
+    pub(super) fn wanted(&self, facts: &Facts, mutant: &Planted) -> Result<Wanted, Outcome> {
+        if let Some(other) = mutant.files.iter().find(|(path, _)| !self.holds(path, mutant.oid.as_ref())) {
+            return Err(Outcome::unknown(format!("{} is another file there", other.0)));
+        }
+        if !facts.is_told {
+            let names = mutant.files.iter().map(|(path, _)| self.module(path).ok_or(path));
+            let imports = names.collect::<Result<_, _>>();
+            let unfit = |path| Outcome::unknown(format!("without pytest nobody can tell whether {path} can be imported"));
+            return Ok(Wanted { only: None, files: None, imports: imports.map_err(unfit)? });
+        }
+        let only = match (&mutant.reach, mutant.files.as_slice()) {
+            (Some(reach), [(path, _)]) => facts.reaching(path, *reach).0,
+            _ => facts.all(),
+        };
+        if only.is_empty() {
+            return Err(Outcome::new(Verdict::Survived, Some("no test reaches it".to_owned()), Some(0)));
+        }
+        Ok(Wanted { files: facts.files(&only), only: Some(only), imports: Vec::new() })
+    }
+
     /// In a fork of a run that has everything collected; `None` where that cannot be done.
     fn warm(&self, facts: &Facts, bench: &mut Bench, file: (&str, &[u8]), only: &[String]) -> Result<Option<Outcome>, TrialError> {
         if bench.host.is_none() && !bench.is_tried {
@@ -189,10 +215,7 @@ impl Side<'_> {
 
     /// In a run of its own, with the mutant on disk from the start.
     fn cold(&self, facts: &Facts, bench: &Bench, mutant: &Planted, only: Vec<String>) -> Result<Outcome, TrialError> {
-        let (wanted, limit) =
-            (only.len(), Duration::from_secs_f64(PATIENCE.1 * 3.0 + PATIENCE.0 * facts.twin.seconds).min(self.tests.limit));
-        let files: BTreeSet<String> = only.iter().map(|id| id.split("::").next().unwrap_or(id).to_owned()).collect();
-        let files = Some(files.into_iter().collect()).filter(|_| wanted < facts.passed.len());
+        let (wanted, limit, files) = (only.len(), self.patience(facts), facts.files(&only));
         let order = Order { probe: true, stop: true, only: Some(only), files, ..Order::default() };
         let tests = Tests { limit, ..self.tests.clone() };
         let (ended, report) =
@@ -221,8 +244,7 @@ impl Side<'_> {
 
     /// Of a command that tells only a code: another code than the twin's is a kill if the mutant can be imported as the twin can.
     fn by_code(&self, facts: &Facts, bench: &Bench, mutant: &Planted) -> Result<Outcome, TrialError> {
-        let limit = Duration::from_secs_f64(PATIENCE.1 * 3.0 + PATIENCE.0 * facts.twin.seconds).min(self.tests.limit);
-        let tests = Tests { limit, ..self.tests.clone() };
+        let tests = Tests { limit: self.patience(facts), ..self.tests.clone() };
         let tree = bench.lease.path();
         let run = || suite::finish(&tests, tree, &Order::default(), &[tree]);
         let (ended, _) = planted(tree, mutant, &run)?;
@@ -243,20 +265,34 @@ impl Side<'_> {
         Ok(Outcome::new(Verdict::Killed, Some(format!("exit {code}: {}", last(&ended.output))), None))
     }
 
-    /// Whether a module can be imported by itself.
-    fn imports(&self, tree: &Path, path: &str) -> Result<bool, TrialError> {
+    /// What a file is called when it is imported.
+    fn module(&self, path: &str) -> Option<String> {
         let inside =
             self.tests.path.iter().filter_map(|folder| path.strip_prefix(folder.as_str()).map(|rest| rest.trim_start_matches('/')));
-        let Some(rest) = inside.min_by_key(|rest| rest.len()).and_then(|rest| rest.strip_suffix(".py")) else { return Ok(false) };
+        let rest = inside.min_by_key(|rest| rest.len()).and_then(|rest| rest.strip_suffix(".py"))?;
         let name = rest.strip_suffix("/__init__").unwrap_or(rest).replace('/', ".");
-        if !name.split('.').all(|part| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '_')) {
-            return Ok(false);
-        }
+        let is_name = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '_');
+        name.split('.').all(is_name).then_some(name)
+    }
+
+    /// Whether a module can be imported by itself.
+    fn imports(&self, tree: &Path, path: &str) -> Result<bool, TrialError> {
+        let Some(name) = self.module(path) else { return Ok(false) };
         let python = self.python.display().to_string().replace('\'', "'\\''");
-        let tests =
-            Tests { command: format!("'{python}' -c 'import {name}'"), path: self.tests.path.clone(), limit: Duration::from_mins(1) };
+        let command = format!("'{python}' -c 'import {name}'");
+        let tests = Tests { command, limit: Duration::from_mins(1), ..self.tests.clone() };
         Ok(matches!(suite::finish(&tests, tree, &Order::default(), &[tree])?.0.end, End::Exit(0)))
     }
+}
+
+/// What a job has to run for a mutant.
+pub(super) struct Wanted {
+    /// These tests, in this order.
+    pub(super) only: Option<Vec<String>>,
+    /// Only these files are collected.
+    pub(super) files: Option<Vec<String>>,
+    /// Modules that must be importable for a code to count.
+    pub(super) imports: Vec<String>,
 }
 
 /// Test ids, what tests share, lines, and files that were loaded early.
@@ -296,6 +332,12 @@ impl Facts {
     pub(super) fn cost(&self, path: &str, reach: (u32, u32)) -> Option<Cost> {
         let (tests, is_import) = self.reaching(path, reach);
         (!tests.is_empty()).then_some((is_import, tests.len()))
+    }
+
+    /// The files of some tests, when that is not all of them.
+    fn files(&self, only: &[String]) -> Option<Vec<String>> {
+        let files: BTreeSet<String> = only.iter().map(|id| id.split("::").next().unwrap_or(id).to_owned()).collect();
+        Some(files.into_iter().collect()).filter(|_| only.len() < self.passed.len())
     }
 
     fn all(&self) -> Vec<String> {

@@ -44,7 +44,7 @@ pub fn all(
     };
     let asked = props.iter().zip(inputs).filter_map(|(prop, (_, input))| Some(order(prop.as_ref().ok()?, input)));
     let jobs: Vec<Job> = asked.collect::<Result<_, _>>()?;
-    let judged = duplicate::all(fleet, &jobs, &About { tree: base, bound: &bound, runs }, told)?;
+    let judged = duplicate::all(fleet, &jobs, &About { tree: base, bound: &bound, runs, spared: None }, told)?;
     let mut said = judged.iter().map(verdict);
     let gone = || Base::Unknown("its job was not run".to_owned());
     let bases = props.into_iter().map(|prop| prop.map_or_else(|base| base, |_| said.next().unwrap_or_else(gone))).collect();

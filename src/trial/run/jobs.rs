@@ -49,7 +49,7 @@ pub fn run(
         )));
     }
     let (bound, mut worker) = (BTreeMap::new(), None);
-    let about = About { tree: &order.patch, bound: &bound, runs };
+    let about = About { tree: &order.patch, bound: &bound, runs, spared: None };
     let listed = listed(order, &subjects);
     let jobs = jobs(&fleet.bench(&tree, Memory::Never)?, order, &subjects, &listed)?;
     let judged = duplicate::all(fleet, &jobs, &about, told)?;

@@ -8,7 +8,7 @@ use crate::trial::TrialError;
 use crate::trial::runner::evidence::{Beside, Row, Runs};
 use crate::trial::runner::fleet::Fleet;
 use crate::trial::runner::job::Job;
-use crate::trial::runner::{Outcome, flight};
+use crate::trial::runner::{Outcome, Unknown, flight};
 
 /// What came of a job.
 pub struct Judged {
@@ -38,6 +38,8 @@ pub struct About<'a> {
     pub bound: &'a BTreeMap<String, String>,
     /// Where the record lies.
     pub runs: &'a Path,
+    /// Why another machine is not asked at all; without it, it is.
+    pub spared: Option<&'a Unknown>,
 }
 
 /// Runs jobs here, records that, runs them elsewhere if the fleet reaches so far, and records that beside it.
@@ -52,7 +54,10 @@ pub fn all(fleet: &Fleet, jobs: &[Job], about: &About<'_>, told: &(dyn Fn() + Sy
     let Some(far) = fleet.far.as_deref() else {
         return Ok(local.into_iter().map(|local| Judged { local, far: None }).collect());
     };
-    let outcomes = flight::all(far, jobs, fleet.there, told)?;
+    let outcomes = match about.spared {
+        Some(why) => jobs.iter().map(|_| Outcome::unknown(why.clone())).collect(),
+        None => flight::all(far, jobs, fleet.there, told)?,
+    };
     let row = |((job, here), there): ((&Job, &Outcome), &Outcome)| {
         let mut row = Row::of(job, about.tree, about.bound, far, there);
         row.beside_local = beside(here, Some(there));

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
+use std::time::Instant;
 
 use crate::trial::TrialError;
 use crate::trial::runner::job::Job;
@@ -18,7 +19,8 @@ pub fn all(runner: &dyn Runner, jobs: &[Job], most: usize, told: &(dyn Fn() + Sy
     let lane = || {
         let mut lane = runner.lane();
         while let Some((at, job)) = claim(&next, jobs) {
-            match lane.run(job) {
+            let start = Instant::now();
+            match lane.run(job).map(|outcome| Outcome { seconds: start.elapsed().as_secs_f64(), ..outcome }) {
                 Ok(outcome) => done.lock().unwrap_or_else(PoisonError::into_inner).push((at, outcome)),
                 Err(error) => {
                     next.store(jobs.len(), Ordering::Relaxed);

@@ -1,4 +1,6 @@
-//! Owns a job: the inputs of one property on one tree, as every runner gets it, and its digests.
+//! Owns a job: what is run on one tree, as every runner gets it, and its digests.
+
+pub mod suite;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -47,6 +49,8 @@ pub enum Kind {
     Props,
     /// Inputs on the base.
     Base,
+    /// Tests on a tree with a planted fault, or without one.
+    Probe,
 }
 
 impl Kind {
@@ -56,6 +60,7 @@ impl Kind {
             Kind::Candidates => "candidates",
             Kind::Props => "props",
             Kind::Base => "base",
+            Kind::Probe => "probe",
         }
     }
 }
@@ -144,15 +149,26 @@ pub struct Bench {
     pub memory: Memory,
     folder: Result<Folder, String>,
     shared: Arc<BTreeMap<Digest, Vec<u8>>>,
-    scripts: Vec<(&'static str, Arc<[u8]>)>,
+    scripts: Scripts,
+}
+
+/// Files by their names in the job's folder.
+type Scripts = Vec<(&'static str, Arc<[u8]>)>;
+
+/// What is sealed into a job: its tree, the folder of its digests, and what runs it.
+struct Sealed<'a> {
+    root: &'a Arc<Root>,
+    folder: Result<Folder, String>,
+    scripts: &'a Scripts,
+    nonce: String,
+    bytes: Vec<u8>,
 }
 
 impl Bench {
     /// For jobs on a tree.
     pub fn new(root: Arc<Root>, toolchain: String, limits: Limits, memory: Memory) -> Self {
         let mut shared = BTreeMap::new();
-        let folder = root.folder().map(|folder| folder.shallow(&mut shared));
-        let folder = folder.map_err(|path| format!("{path}: its name or link is not UTF-8, which no server of that kind takes"));
+        let folder = folder_of(&root).map(|folder| folder.shallow(&mut shared));
         let scripts = [("seedgate_job.py", SCRIPT), ("seedgate_worker.py", PYTHON), ("spare/seedgate_props.py", DECORATORS)];
         Bench {
             root,
@@ -198,27 +214,29 @@ impl Bench {
             let says = format!("its inputs have {} bytes, more than the {CAP} that one job may have; run fewer trials", bytes.len());
             return Err(TrialError::input(&order.prop_id.0, says));
         }
-        Ok(self.sealed(order, nonce, bytes))
+        let sealed = Sealed { root: &self.root, folder: self.folder.clone(), scripts: &self.scripts, nonce, bytes };
+        let runs = order.runs.iter().map(Vec::len).collect();
+        Ok(self.sealed(order.kind, (order.prop_id, order.parent), runs, sealed))
     }
 
-    fn sealed(&self, order: &Order<'_>, nonce: String, bytes: Vec<u8>) -> Job {
-        let scripts = self.scripts.iter().map(|(name, bytes)| (*name, Arc::clone(bytes)));
-        let files: Vec<(&'static str, Arc<[u8]>)> = std::iter::once(("job.json", bytes.into())).chain(scripts).collect();
+    fn sealed(&self, kind: Kind, (prop_id, parent): (&PropId, &Oid), runs: Vec<usize>, sealed: Sealed<'_>) -> Job {
+        let scripts = sealed.scripts.iter().map(|(name, bytes)| (*name, Arc::clone(bytes)));
+        let files: Scripts = std::iter::once(("job.json", sealed.bytes.into())).chain(scripts).collect();
         let mut job = Job {
-            kind: order.kind,
-            prop_id: order.prop_id.clone(),
-            parent: order.parent.clone(),
-            runs: order.runs.iter().map(Vec::len).collect(),
+            kind,
+            prop_id: prop_id.clone(),
+            parent: parent.clone(),
+            runs,
             job_sha256: digest::sha256_hex(&files[0].1),
-            nonce,
+            nonce: sealed.nonce,
             toolchain: self.toolchain.clone(),
             limits: self.limits,
             memory: self.memory,
-            root: Arc::clone(&self.root),
+            root: Arc::clone(sealed.root),
             files,
             keys: Err(String::new()),
         };
-        job.keys = self.folder.clone().map(|folder| self.keys(folder, &job));
+        job.keys = sealed.folder.map(|folder| self.keys(folder, &job));
         job
     }
 
@@ -233,6 +251,8 @@ impl Bench {
         let mut top = Folder::default();
         top.put(&[TREE], Node::Folder(folder));
         let input_root = top.seal(&mut blobs);
+        // What the tree has anyway is not the job's own.
+        blobs.retain(|digest, _| !self.shared.contains_key(digest));
         let told = TOLD.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let own = [("PATH".to_owned(), PATH.to_owned()), ("SEEDGATE_TOOLCHAIN".to_owned(), self.toolchain.clone())];
         let command = Command {
@@ -254,6 +274,10 @@ impl Bench {
         let action = put(&mut blobs, action.bytes());
         Keys { action, command, input_root, files, blobs, shared: Arc::clone(&self.shared) }
     }
+}
+
+fn folder_of(root: &Root) -> Result<Folder, String> {
+    root.folder().map_err(|path| format!("{path}: its name or link is not UTF-8, which no server of that kind takes"))
 }
 
 fn put(blobs: &mut BTreeMap<Digest, Vec<u8>>, bytes: Vec<u8>) -> Digest {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::trial::TrialError;
 use crate::trial::runner::exec::Engine;
-use crate::trial::runner::job::Job;
+use crate::trial::runner::job::{Job, Kind};
 use crate::trial::runner::verdict::Verdict;
 use crate::trial::runner::{Lane, Outcome, Runner, Unknown, Where};
 use crate::trial::trees::Trees;
@@ -31,17 +31,21 @@ impl Local {
     }
 
     fn job(&self, job: &Job) -> Result<Outcome, TrialError> {
-        let lease = self.trees.lease(&*job.root)?;
+        // A tree with a planted fault is used once, and tests may write into theirs.
+        let lease = if job.kind == Kind::Probe { self.trees.copy(&*job.root) } else { self.trees.lease(&*job.root) }?;
         let scratch = tempfile::Builder::new().prefix("seedgate-").tempdir().map_err(TrialError::disk("a temporary folder"))?;
         let folder = scratch.path().canonicalize().map_err(TrialError::disk(scratch.path()))?;
         for (name, bytes) in &job.files {
             write(&folder.join(name), bytes)?;
         }
-        let left = self.engine.run(lease.path(), &folder, job.limits.total, &|| true)?;
+        let left = self.engine.run(lease.path(), &folder, job.limits.total, &|| {
+            lease.touch();
+            true
+        })?;
         let (exit, ended) = (left.exit(), left.ended.clone());
         let verdict = left.verdict.and_then(|bytes| Verdict::read(job, bytes).map_err(|says| Unknown::new("bad_verdict", says)));
         let status = verdict.as_ref().map_or_else(|unknown| unknown.word, |_| "ok").to_owned();
-        Ok(Outcome { verdict, exit, status, is_cached: false, sandbox: Some(self.sandbox()), attempts: vec![ended] })
+        Ok(Outcome { verdict, exit, status, is_cached: false, sandbox: Some(self.sandbox()), attempts: vec![ended], seconds: 0.0 })
     }
 }
 

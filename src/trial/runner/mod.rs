@@ -76,13 +76,15 @@ pub struct Outcome {
     pub sandbox: Option<&'static str>,
     /// Each attempt, in a few words.
     pub attempts: Vec<String>,
+    /// How long it took, with the way there and back.
+    pub seconds: f64,
 }
 
 impl Outcome {
     /// No verdict.
     pub fn unknown(unknown: Unknown) -> Self {
         let status = unknown.word.to_owned();
-        Outcome { verdict: Err(unknown), exit: None, status, is_cached: false, sandbox: None, attempts: Vec::new() }
+        Outcome { verdict: Err(unknown), exit: None, status, is_cached: false, sandbox: None, attempts: Vec::new(), seconds: 0.0 }
     }
 
     /// Why it says nothing, or not of everything: a word and a sentence.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::digest;
 use crate::settings::glob::Glob;
 use crate::tree::{Entry, Mode, Oid, RepoPath, Tree, TreeError, is_under};
 use crate::trial::runner::merkle::{Digest, Folder, Node};
@@ -19,6 +20,15 @@ const HOPS: usize = 40;
 
 /// The files of a tree.
 pub struct Root {
+    whole: Arc<Whole>,
+    /// Files that stand there otherwise than in the tree.
+    planted: BTreeMap<RepoPath, Entry>,
+    made: BTreeMap<Oid, (Digest, Arc<[u8]>)>,
+}
+
+/// What many roots of one tree share.
+#[derive(Default)]
+struct Whole {
     files: BTreeMap<RepoPath, Entry>,
     blobs: BTreeMap<Oid, (Digest, Arc<[u8]>)>,
     /// Paths that must not leave the machine.
@@ -31,7 +41,7 @@ impl Root {
     /// # Errors
     /// When it cannot be read, is too large, or has a name that is none.
     pub fn of(tree: &dyn Tree, secrets: &[Glob]) -> Result<Self, TrialError> {
-        let mut root = Root { files: BTreeMap::new(), blobs: BTreeMap::new(), secrets: Vec::new() };
+        let mut root = Whole::default();
         let mut left = CAP;
         for (path, entry) in tree.list(b"")? {
             // What is left out would be as secret to whoever has the rest.
@@ -57,9 +67,72 @@ impl Root {
             root.files.insert(path, entry);
         }
         root.drop_escapes();
-        Ok(root)
+        Ok(Root { whole: Arc::new(root), planted: BTreeMap::new(), made: BTreeMap::new() })
     }
 
+    /// The same files, some of which hold other bytes; `None` when one of them is no file of it.
+    pub fn planted(&self, files: &[(String, Vec<u8>)]) -> Option<Self> {
+        let (mut planted, mut made) = (BTreeMap::new(), BTreeMap::new());
+        for (path, bytes) in files {
+            let path = RepoPath::new(path.as_str());
+            let mode = self.whole.files.get(&path).map(|entry| entry.mode).filter(|mode| matches!(mode, Mode::File | Mode::Executable))?;
+            let oid = Oid::from(digest::sha256(bytes));
+            made.insert(oid.clone(), (Digest::of(bytes), bytes.as_slice().into()));
+            planted.insert(path, Entry { mode, oid });
+        }
+        Some(Root { whole: Arc::clone(&self.whole), planted, made })
+    }
+
+    fn entries(&self) -> impl Iterator<Item = (&RepoPath, &Entry)> {
+        self.whole.files.iter().map(|(path, entry)| (path, self.planted.get(path).unwrap_or(entry)))
+    }
+
+    fn held(&self, oid: &Oid) -> Option<&(Digest, Arc<[u8]>)> {
+        self.made.get(oid).or_else(|| self.whole.blobs.get(oid))
+    }
+
+    fn bytes(&self, oid: &Oid) -> &[u8] {
+        self.held(oid).map_or(&[], |(_, bytes)| bytes)
+    }
+
+    /// Paths of the tree that must not leave the machine.
+    pub fn secrets(&self) -> &[RepoPath] {
+        &self.whole.secrets
+    }
+
+    /// The files, with their bytes.
+    pub fn files(&self) -> impl Iterator<Item = (&RepoPath, Mode, &[u8])> {
+        self.entries().map(|(path, entry)| (path, entry.mode, self.bytes(&entry.oid)))
+    }
+
+    /// The folder of digests.
+    ///
+    /// # Errors
+    /// Names a path that is not UTF-8, which such a folder cannot hold.
+    pub fn folder(&self) -> Result<Folder, RepoPath> {
+        let mut folder = Folder::default();
+        for (path, entry) in self.entries() {
+            let text = path.as_str().ok_or_else(|| path.clone())?;
+            let node = match entry.mode {
+                Mode::Symlink => Node::Link(String::from_utf8(self.bytes(&entry.oid).to_vec()).map_err(|_| path.clone())?),
+                mode => Node::File { digest: self.digest(&entry.oid), is_executable: mode == Mode::Executable },
+            };
+            folder.put(&text.split('/').collect::<Vec<_>>(), node);
+        }
+        Ok(folder)
+    }
+
+    fn digest(&self, oid: &Oid) -> Digest {
+        self.held(oid).map_or_else(|| Digest::of(b""), |(digest, _)| digest.clone())
+    }
+
+    /// The bytes of every file, by digest.
+    pub fn contents(&self) -> impl Iterator<Item = (&Digest, &Arc<[u8]>)> {
+        self.whole.blobs.values().chain(self.made.values()).map(|(digest, bytes)| (digest, bytes))
+    }
+}
+
+impl Whole {
     /// Links that lead out, nowhere or round are no part of it.
     fn drop_escapes(&mut self) {
         let folders: BTreeSet<&[u8]> = self.files.keys().flat_map(|path| folders_of(path.as_bytes())).collect();
@@ -101,55 +174,19 @@ impl Root {
     fn bytes(&self, oid: &Oid) -> &[u8] {
         self.blobs.get(oid).map_or(&[], |(_, bytes)| bytes)
     }
-
-    /// Paths of the tree that must not leave the machine.
-    pub fn secrets(&self) -> &[RepoPath] {
-        &self.secrets
-    }
-
-    /// The files, with their bytes.
-    pub fn files(&self) -> impl Iterator<Item = (&RepoPath, Mode, &[u8])> {
-        self.files.iter().map(|(path, entry)| (path, entry.mode, self.bytes(&entry.oid)))
-    }
-
-    /// The folder of digests.
-    ///
-    /// # Errors
-    /// Names a path that is not UTF-8, which such a folder cannot hold.
-    pub fn folder(&self) -> Result<Folder, RepoPath> {
-        let mut folder = Folder::default();
-        for (path, entry) in &self.files {
-            let text = path.as_str().ok_or_else(|| path.clone())?;
-            let node = match entry.mode {
-                Mode::Symlink => Node::Link(String::from_utf8(self.bytes(&entry.oid).to_vec()).map_err(|_| path.clone())?),
-                mode => Node::File { digest: self.digest(&entry.oid), is_executable: mode == Mode::Executable },
-            };
-            folder.put(&text.split('/').collect::<Vec<_>>(), node);
-        }
-        Ok(folder)
-    }
-
-    fn digest(&self, oid: &Oid) -> Digest {
-        self.blobs.get(oid).map_or_else(|| Digest::of(b""), |(digest, _)| digest.clone())
-    }
-
-    /// The bytes of every file, by digest.
-    pub fn contents(&self) -> impl Iterator<Item = (&Digest, &Arc<[u8]>)> {
-        self.blobs.values().map(|(digest, bytes)| (digest, bytes))
-    }
 }
 
 impl Tree for Root {
     fn entry(&self, path: &RepoPath) -> Result<Option<Entry>, TreeError> {
-        Ok(self.files.get(path).cloned())
+        Ok(self.planted.get(path).or_else(|| self.whole.files.get(path)).cloned())
     }
 
     fn list(&self, under: &[u8]) -> Result<Vec<(RepoPath, Entry)>, TreeError> {
-        Ok(self.files.iter().filter(|(path, _)| is_under(path, under)).map(|(path, entry)| (path.clone(), entry.clone())).collect())
+        Ok(self.entries().filter(|(path, _)| is_under(path, under)).map(|(path, entry)| (path.clone(), entry.clone())).collect())
     }
 
     fn blob(&self, oid: &Oid, cap: u64) -> Result<Vec<u8>, TreeError> {
-        let (digest, bytes) = self.blobs.get(oid).ok_or_else(|| TreeError::Missing { oid: oid.clone(), path: None })?;
+        let (digest, bytes) = self.held(oid).ok_or_else(|| TreeError::Missing { oid: oid.clone(), path: None })?;
         if digest.size > cap {
             Err(TreeError::TooLarge { oid: oid.clone(), size: digest.size, cap, path: None })
         } else {

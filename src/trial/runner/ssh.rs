@@ -85,7 +85,7 @@ impl Ssh {
             let is_worth = matches!(&verdict, Err(unknown) if unknown.word == "unavailable");
             if !is_worth || attempts.len() >= ATTEMPTS as usize || Instant::now() + pause >= end {
                 let status = verdict.as_ref().map_or_else(|unknown| unknown.word, |_| "ok").to_owned();
-                return Ok(Outcome { verdict, exit, status, is_cached: false, sandbox: None, attempts });
+                return Ok(Outcome { verdict, exit, status, is_cached: false, sandbox: None, attempts, seconds: 0.0 });
             }
             wait(pause)?;
             pause *= 2;

@@ -214,6 +214,6 @@ impl Answer {
         };
         let verdict = fresh.and_then(|bytes| Verdict::read(job, bytes).map_err(|says| Unknown::new("bad_verdict", says)));
         let status = verdict.as_ref().map_or_else(|unknown| unknown.word, |_| "ok").to_owned();
-        Outcome { verdict, exit: Some(self.executed.exit), status, is_cached, sandbox: None, attempts }
+        Outcome { verdict, exit: Some(self.executed.exit), status, is_cached, sandbox: None, attempts, seconds: 0.0 }
     }
 }
