@@ -154,6 +154,15 @@ pub fn chosen(top: &Path, is: &(dyn Fn(&RepoPath) -> bool + Sync)) -> Result<BTr
     sums.collect()
 }
 
+/// The regular files of a folder on disk, in no order: those in it, or (`is_deep`) below it too; no link is followed.
+///
+/// # Errors
+/// When something cannot be read, or a link lies on the way to the folder.
+pub fn listed(top: &Path, dir: &[u8], is_deep: bool) -> Result<Vec<RepoPath>, DigestError> {
+    let Some(start) = reach(top, dir)? else { return Ok(Vec::new()) };
+    Ok(walked(start, dir, is_deep)?.into_iter().map(|(path, _)| path).collect())
+}
+
 /// The folder's place on disk, reached without following a link; the last part itself may be one, and is then no folder.
 fn reach(top: &Path, dir: &[u8]) -> Result<Option<PathBuf>, DigestError> {
     let mut disk = top.to_path_buf();
@@ -173,6 +182,10 @@ fn reach(top: &Path, dir: &[u8]) -> Result<Option<PathBuf>, DigestError> {
 
 /// Every regular file from `start` down, by its path from the root and its place on disk.
 fn walk(start: PathBuf, dir: &[u8]) -> Result<Vec<(RepoPath, PathBuf)>, DigestError> {
+    walked(start, dir, true)
+}
+
+fn walked(start: PathBuf, dir: &[u8], is_deep: bool) -> Result<Vec<(RepoPath, PathBuf)>, DigestError> {
     let fault = |name: &[u8], error| DigestError::Io { path: RepoPath::new(name), error };
     let kind = fs::symlink_metadata(&start).map_err(|error| fault(dir, error))?.file_type();
     let mut found = Vec::new();
@@ -180,7 +193,7 @@ fn walk(start: PathBuf, dir: &[u8]) -> Result<Vec<(RepoPath, PathBuf)>, DigestEr
     while let Some((name, disk, kind)) = waiting.pop() {
         if kind.is_file() {
             found.push((RepoPath::new(name), disk));
-        } else if kind.is_dir() {
+        } else if kind.is_dir() && (is_deep || name == dir) {
             for entry in fs::read_dir(&disk).map_err(|error| fault(&name, error))? {
                 let entry = entry.map_err(|error| fault(&name, error))?;
                 let slash: &[u8] = if name.is_empty() { b"" } else { b"/" };

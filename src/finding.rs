@@ -80,7 +80,7 @@ impl Exit {
 }
 
 /// How hard a rule is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Level {
     /// Counted and not reported.
     Off,
@@ -233,7 +233,7 @@ impl Rule {
 }
 
 /// One rule broken, with subject, place, sentence and the exact next command.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// The rule.
     pub rule: Rule,

@@ -1,14 +1,19 @@
 //! `seedgate status`: how this repository stands.
 
-use crate::cli::{self, Failure, environment, open};
+use crate::cli::{self, Failure, environment, open, trial};
 use crate::daemon::client;
 use crate::daemon::vigil::Vigil;
 use crate::finding::Exit;
-use crate::gate::overview;
+use crate::freeze::day::Day;
+use crate::freeze::file::{self as freeze, Freeze};
+use crate::gate::facts::Facts;
+use crate::gate::{frozen, overview};
+use crate::repo::Repo;
 use crate::repo::hooks::{self, Place};
-use crate::report::{self, Screen, Standing};
+use crate::report::{self, Frozen, Screen, Standing};
+use crate::witness::ledger;
 
-/// Show how this repository stands: hooks live or not and why, base, fixtures, cards, waivers, daemon.
+/// Show how this repository stands: hooks live or not and why, base, fixtures, cards, waivers, freezes, daemon.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   seedgate status
@@ -51,9 +56,19 @@ fn standing() -> Result<Standing, Failure> {
     let repo = open()?;
     let hooks = hooks::state(&Place::find(&environment()?)?)?;
     let facts = cli::remembered();
-    let standing = Standing { hooks, overview: overview::of(&repo, &facts)?, aid: client::aid(&repo) };
+    let overview = overview::of(&repo, &facts)?;
+    let standing = Standing { hooks, overview, frozen: frozen(&repo, &facts), aid: client::aid(&repo) };
     facts.flush();
     Ok(standing)
+}
+
+/// The freeze file of the work tree, as `seedgate freeze list` sees it. One that cannot be read is told and hides nothing else.
+fn frozen(repo: &Repo, facts: &Facts) -> Result<Frozen, String> {
+    let ledger = ledger::read(&trial::at_top(repo, ledger::PATH)).map_err(|error| error.to_string())?.unwrap_or_default();
+    let freeze = Freeze::read(&trial::at_top(repo, freeze::PATH)).map_err(|error| error.to_string())?.unwrap_or_else(Freeze::empty);
+    let today = Day::today();
+    let faults = frozen::faults(repo, facts, &freeze, &ledger, today).map_err(|error| error.to_string())?;
+    Ok(Frozen { freeze, faults, today })
 }
 
 fn text(standing: &Standing) -> String {

@@ -8,6 +8,7 @@ mod merges;
 pub mod place;
 pub mod serve;
 mod shared;
+mod staged;
 mod store;
 mod system;
 mod talk;

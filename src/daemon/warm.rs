@@ -249,7 +249,7 @@ impl Reader {
     }
 
     /// Nothing is being read any more.
-    fn rest(&self) {
+    pub(super) fn rest(&self) {
         self.in_flight.clear();
         self.shared.store.flush();
     }

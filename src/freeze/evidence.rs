@@ -249,6 +249,22 @@ impl Evidence {
         (with_verdict >= 2).then_some(false)
     }
 
+    /// Whether a test failed in two runs at once after another, on one digest: that is no noise.
+    pub fn is_steady(&self, test: &PropId) -> bool {
+        self.of(test).is_some_and(|one| one.failed_in.iter().any(|number| one.failed_in.contains(&(number + 1))))
+    }
+
+    /// What a test did, run after run, where the runs tell.
+    pub fn seen(&self, test: &PropId) -> Vec<Seen> {
+        let Some(one) = self.of(test) else { return Vec::new() };
+        let of = |(number, _)| match number {
+            number if one.failed_in.contains(&number) => Seen::Fail,
+            number if one.passed_in.contains(&number) => Seen::Pass,
+            _ => Seen::Unknown,
+        };
+        (1..).zip(&self.runs).map(of).collect()
+    }
+
     /// The disagreement of a test.
     pub fn of(&self, test: &PropId) -> Option<&Disagreement> {
         self.disagree.iter().find(|disagreement| disagreement.test == *test)

@@ -47,6 +47,18 @@ pub struct Probe {
     pub mutants: Vec<Mutant>,
     /// The same, counted.
     pub counts: Counts,
+    /// Production files in which no fault was planted, because they cannot be read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A production file without places.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// The file, as shown.
+    pub path: String,
+    /// Why.
+    pub why: String,
 }
 
 /// A run of the tests on unmutated code.
@@ -261,6 +273,7 @@ mod tests {
             twins: Vec::new(),
             counts: Counts::of(&mutants),
             mutants,
+            left_out: Vec::new(),
         }
     }
 
@@ -292,5 +305,15 @@ mod tests {
         value["schema"] = "seedgate.probe/2".into();
         assert!(Probe::parse(value.to_string().as_bytes()).unwrap_err().contains("seedgate.probe/2"));
         assert!(Probe::parse(b"{}").unwrap_err().contains("it is no seedgate.probe/1 file"));
+    }
+
+    #[test]
+    fn files_left_out_are_read_back_and_an_older_record_has_none() {
+        let left_out = vec![super::LeftOut { path: "b.py".into(), why: "line 1: no".into() }];
+        let whole = Probe { left_out, ..probe(vec![mutant(Verdict::Killed, None)]) };
+        let mut value = serde_json::to_value(&whole).unwrap();
+        assert_eq!(Probe::parse(value.to_string().as_bytes()).unwrap(), whole);
+        value.as_object_mut().unwrap().remove("left_out");
+        assert_eq!(Probe::parse(value.to_string().as_bytes()).unwrap().left_out, []);
     }
 }

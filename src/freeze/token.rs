@@ -139,6 +139,9 @@ impl Token {
         if evidence.fixtures.head != self.fixture_digest || evidence.command != self.command {
             faults.push("its token and the evidence of it name different digests or commands".to_owned());
         }
+        if evidence.is_steady(&self.test) {
+            faults.push("the evidence of its token shows two failures in a row, which is no noise".to_owned());
+        }
         if evidence.of(&self.test).is_none() {
             faults.push("the evidence of its token does not show that the test disagrees with itself".to_owned());
         }

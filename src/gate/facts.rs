@@ -14,6 +14,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::digest;
+use crate::finding::Finding;
 use crate::gate::facts::generations::Generations;
 use crate::gate::facts::memo::Memo;
 use crate::gate::facts::seal::Sealed;
@@ -69,6 +70,15 @@ impl Counts {
 /// A question about a blob.
 pub type Key = (Question, Oid);
 
+/// An answer that turned out wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wrong {
+    /// A fact of a blob.
+    Blob(Question, Oid),
+    /// What a change takes away, by its digest.
+    Change(String),
+}
+
 /// A layer that answers many questions in one go: the daemon's client.
 pub trait Batch: Send {
     /// The facts it has, a part or none of what was asked.
@@ -109,8 +119,9 @@ struct Layers {
     memo: Option<Memo>,
     daemon: Option<Box<dyn Batch>>,
     fresh: Vec<(Key, Fact)>,
+    weighed: Vec<(String, Vec<Finding>)>,
     counts: Counts,
-    wrong: Option<Key>,
+    wrong: Option<Wrong>,
 }
 
 #[derive(Clone)]
@@ -144,7 +155,7 @@ impl Facts {
     /// With a memo and a daemon behind the memory, each optional. Neither is touched before the first question.
     pub fn layered(memo: Option<Memo>, daemon: Option<Box<dyn Batch>>) -> Self {
         let memory = Generations::new(MEMORY);
-        let layers = Layers { memory, memo, daemon, fresh: Vec::new(), counts: Counts::default(), wrong: None };
+        let layers = Layers { memory, memo, daemon, fresh: Vec::new(), weighed: Vec::new(), counts: Counts::default(), wrong: None };
         Facts { layers: Mutex::new(layers), audit: Audit::default(), dice: RandomState::new() }
     }
 
@@ -232,14 +243,40 @@ impl Facts {
         }
     }
 
+    /// What a change takes away. `change` is the SHA-256 of all that decides it, so a kept answer never goes stale. It is asked of the memo
+    /// and never of the daemon; an answer that had to be made is counted by the facts that it was made of.
+    ///
+    /// # Errors
+    /// What `compute` says: an error is never kept.
+    pub(super) fn losses<E>(&self, change: &str, compute: impl Fn() -> Result<Vec<Finding>, E>) -> Result<Vec<Finding>, E> {
+        let name = format!("losses {change}");
+        let known = self.layers().weighed(&name);
+        let is_taken = known.is_some() && !(self.audit == Audit::All || self.dice.hash_one(&name).is_multiple_of(64));
+        match known {
+            Some(said) if is_taken => Ok(said),
+            Some(said) => {
+                let losses = compute()?;
+                if losses != said {
+                    self.layers().distrust(Wrong::Change(change.to_owned()));
+                }
+                Ok(losses)
+            }
+            None => {
+                let losses = compute()?;
+                self.layers().keep(name, &losses);
+                Ok(losses)
+            }
+        }
+    }
+
     /// What answered so far.
     pub fn counts(&self) -> Counts {
         self.layers().counts
     }
 
-    /// The key of an answer that turned out wrong, if one did: the verdict made with these facts must be made again with
+    /// The answer that turned out wrong, if one did: the verdict made with these facts must be made again with
     /// [`Facts::cold`].
-    pub fn distrusted(&self) -> Option<Key> {
+    pub fn distrusted(&self) -> Option<Wrong> {
         self.layers().wrong.clone()
     }
 
@@ -255,7 +292,7 @@ impl Facts {
     /// Holds a fact against what was computed again. When it differs, no outer layer is asked any more.
     fn check(&self, key: Key, said: &Fact, fact: Fact) -> Fact {
         if fact != *said {
-            self.layers().distrust(key);
+            self.layers().distrust(Wrong::Blob(key.0, key.1));
         }
         fact
     }
@@ -307,8 +344,8 @@ impl Layers {
         self.memory.put(key, Held { fact: fact.clone(), from }, 1);
     }
 
-    fn distrust(&mut self, key: Key) {
-        self.wrong = Some(key);
+    fn distrust(&mut self, wrong: Wrong) {
+        self.wrong = Some(wrong);
         self.memory.clear();
         if let Some(mut memo) = self.memo.take() {
             memo.wipe();
@@ -319,14 +356,25 @@ impl Layers {
     }
 
     fn flush(&mut self) {
-        let fresh = std::mem::take(&mut self.fresh);
-        let Some(memo) = self.memo.as_mut().filter(|memo| !fresh.is_empty() || memo.wants_moving()) else { return };
-        memo.put(
-            fresh
-                .into_iter()
-                .filter_map(|((question, oid), fact)| Some((question, oid.clone(), Sealed::of(question, &oid, &fact)?)))
-                .collect(),
-        );
+        let (fresh, weighed) = (std::mem::take(&mut self.fresh), std::mem::take(&mut self.weighed));
+        let is_idle = fresh.is_empty() && weighed.is_empty();
+        let Some(memo) = self.memo.as_mut().filter(|memo| !is_idle || memo.wants_moving()) else { return };
+        let facts =
+            fresh.into_iter().filter_map(|((question, oid), fact)| Some((seal::key(question, &oid), Sealed::of(question, &oid, &fact)?)));
+        let changes = weighed.into_iter().filter_map(|(name, losses)| Some((Sealed::named(&name, &losses)?, name)));
+        memo.keep(changes.map(|(sealed, name)| (name, sealed)).chain(facts).collect());
+    }
+
+    fn weighed(&mut self, name: &str) -> Option<Vec<Finding>> {
+        let losses = serde_json::from_str(&self.memo.as_mut()?.named(name)?.text).ok()?;
+        self.counts.memo += 1;
+        Some(losses)
+    }
+
+    fn keep(&mut self, name: String, losses: &[Finding]) {
+        if self.memo.is_some() && self.weighed.len() < FRESH {
+            self.weighed.push((name, losses.to_vec()));
+        }
     }
 }
 
@@ -338,5 +386,44 @@ pub fn compute(question: Question, bytes: &[u8]) -> Fact {
             Ok(module) => Fact::Module(Arc::new(module)),
             Err(unreadable) => Fact::Unreadable(unreadable),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::memo::Memo;
+    use super::seal::Sealed;
+    use super::{Audit, Facts, Wrong};
+    use crate::finding::{Finding, Rule};
+
+    fn lost() -> Result<Vec<Finding>, ()> {
+        Ok(vec![Finding::new(Rule::AssertionRemoved)])
+    }
+
+    #[test]
+    fn a_planted_lie_about_a_change_is_found_by_an_audit_and_the_memo_is_wiped() {
+        let home = tempfile::tempdir().unwrap();
+        let memo = || Memo::at(home.path().join("facts"), Memo::CAP);
+        let planted = Sealed::named("losses abc", &Vec::<Finding>::new()).unwrap();
+        memo().keep(vec![("losses abc".to_owned(), planted.clone())]);
+        let facts = Facts::layered(Some(memo()), None).audited(Audit::All);
+        assert_eq!(facts.losses("abc", lost), lost());
+        assert_eq!(facts.distrusted(), Some(Wrong::Change("abc".to_owned())));
+        assert!(memo().named("losses abc").is_none());
+        // Under another change's name its seal is broken.
+        memo().keep(vec![("losses abd".to_owned(), planted)]);
+        let facts = Facts::layered(Some(memo()), None);
+        assert_eq!(facts.losses("abd", lost), lost());
+        assert_eq!((facts.counts().memo, facts.distrusted()), (0, None));
+    }
+
+    #[test]
+    fn what_could_not_be_told_is_not_kept() {
+        let home = tempfile::tempdir().unwrap();
+        let memo = || Memo::at(home.path().join("facts"), Memo::CAP);
+        let facts = Facts::layered(Some(memo()), None);
+        assert_eq!(facts.losses("abc", || Err(())), Err(()));
+        facts.flush();
+        assert_eq!(Facts::layered(Some(memo()), None).losses("abc", lost), lost());
     }
 }

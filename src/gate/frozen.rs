@@ -1,5 +1,7 @@
 //! Owns whether freeze entries hold in a tree: what a token names is measured again, and what cannot be measured again must be kept beside it.
 
+mod disk;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -19,8 +21,10 @@ use crate::repo::Repo;
 use crate::settings::Settings;
 use crate::strength::card::{self, Card, Kind};
 use crate::strength::snapshot::Source as _;
-use crate::tree::{Change, Mode, Overlay, RepoPath, Tree as _};
+use crate::tree::{Change, Overlay, RepoPath, Tree as _};
 use crate::witness::ledger::Ledger;
+
+pub use disk::{digest_on_disk, faults_on_disk};
 
 /// SHA-256 of all that a card measures: a token is bound to it.
 pub fn card_sha256(card: &Card) -> String {
@@ -139,40 +143,4 @@ pub fn faults(repo: &Repo, facts: &Facts, freeze: &Freeze, ledger: &Ledger, toda
     let policy = Policy::of(&index, index.entry(&RepoPath::new(Settings::PATH))?.as_ref())?;
     Held { view: &View { tree: &index, facts, policy: &policy }, ledger, today: Some(today), top: repo.top(), is_touched: &|_| false }
         .faults(freeze)
-}
-
-/// The same for a run of what lies on disk: a frozen test, or a fixture, that differs from the index is not what the token is of.
-///
-/// # Errors
-/// When something that must be read cannot be.
-pub fn faults_on_disk(repo: &Repo, facts: &Facts, freeze: &Freeze, ledger: &Ledger, today: Day) -> Result<Vec<Fault>, GateError> {
-    let mut found = faults(repo, facts, freeze, ledger, today)?;
-    let Some(top) = repo.top().filter(|_| !freeze.entries.is_empty()) else { return Ok(found) };
-    let head = repo.head()?;
-    let (tree, staged) = (repo.tree(head.as_ref())?, repo.staged(head.as_ref())?);
-    let index = Overlay::new(&tree, &staged);
-    let policy = Policy::of(&index, index.entry(&RepoPath::new(Settings::PATH))?.as_ref())?;
-    let view = View { tree: &index, facts, policy: &policy };
-    let mut moved = None;
-    for (path, sha256) in pins::fixtures(&view)? {
-        let is_file = index.entry(&path)?.is_some_and(|entry| matches!(entry.mode, Mode::File | Mode::Executable));
-        if is_file && on_disk(top, &path).as_ref() != Some(&sha256) {
-            moved = Some(path);
-            break;
-        }
-    }
-    for entry in &freeze.entries {
-        let path = RepoPath::from_shown(card::path_of(&entry.test));
-        if let Some(moved) = &moved {
-            found.push(Fault { test: entry.test.clone(), says: format!("void: {moved} differs on disk from the index") });
-        }
-        if view.sha256(&path)? != on_disk(top, &path) {
-            found.push(Fault { test: entry.test.clone(), says: format!("void: {path} differs on disk from the index") });
-        }
-    }
-    Ok(found)
-}
-
-fn on_disk(top: &Path, path: &RepoPath) -> Option<String> {
-    digest::worktree(top, path.as_bytes()).ok().flatten()?.files.get(path).cloned()
 }

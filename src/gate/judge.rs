@@ -13,13 +13,14 @@ use crate::gate::facts::{Facts, Key};
 use crate::gate::fixtures::{self, Search, Twins};
 use crate::gate::harness;
 use crate::gate::inside::Look;
+use crate::gate::losses::Case;
 use crate::gate::policy::{self, Policy};
 use crate::gate::records;
 use crate::partition::{Partition, Side};
 use crate::repo::{GitTree, Repo, RepoError};
 use crate::settings::Settings;
 use crate::strength::waiver;
-use crate::tree::{Change, Entry, Oid, Overlay, RepoPath, Tree};
+use crate::tree::{Change, Entry, Oid, RepoPath, Tree};
 
 /// What was found in one candidate.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -94,34 +95,61 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Judges a candidate.
+    /// Judges a candidate. What it takes away may be known from before; all else is told anew each time.
     ///
     /// # Errors
     /// [`GateError`] when something that must be read cannot be.
     pub fn candidate(&self, candidate: &Candidate) -> Result<Judgement, GateError> {
-        Ok(self.measured(candidate)?.judgement)
+        let case = self.case(candidate)?;
+        let losses = match case.digest() {
+            Some(digest) if self.fixed.is_none() => self.facts.losses(&digest, || Ok::<_, GateError>(self.losses(&case)?.0))?,
+            _ => self.losses(&case)?.0,
+        };
+        Ok(self.settled(&case, losses)?.0)
     }
 
     /// Judges a candidate and hands out what was measured on the way.
     pub(super) fn measured(&self, candidate: &Candidate) -> Result<Measured, GateError> {
+        let case = self.case(candidate)?;
+        let (losses, cards) = self.losses(&case)?;
+        let (judgement, partition) = self.settled(&case, losses)?;
+        Ok(Measured { judgement, partition, cards })
+    }
+
+    fn case<'c>(&self, candidate: &'c Candidate) -> Result<Case<'c, 'a>, GateError> {
         let base = self.repo.tree(candidate.base())?;
         let own = candidate.own();
         let policy = self.policy(&base, &own)?;
-        let patch = Overlay::new(&base, candidate.changes());
-        let partition = self.partition(candidate, &own, &base, &patch, &policy)?;
+        let folds = own.iter().any(|change| change.old.is_none()) && self.folds()?;
+        Ok(Case { candidate, base, own, policy, folds, links: self.links(candidate)? })
+    }
+
+    /// All that the change takes away, and the cards that tell it.
+    fn losses(&self, case: &Case<'_, '_>) -> Result<(Vec<Finding>, (Vec<Carded>, Carded)), GateError> {
+        let patch = case.patch();
+        let (mut losses, cards) = self.weakenings(case, &self.views(case, &patch))?;
+        losses.extend(self.harness(case, &patch)?);
+        Ok((losses, cards))
+    }
+
+    fn views<'v>(&'v self, case: &'v Case<'_, '_>, patch: &'v dyn Tree) -> (View<'v>, View<'v>) {
+        let view = |tree| View { tree, facts: self.facts, policy: &case.policy };
+        (view(&case.base), view(patch))
+    }
+
+    /// The verdict: what was lost, with the partition, the records, waivers and levels of the policy.
+    fn settled(&self, case: &Case<'_, '_>, losses: Vec<Finding>) -> Result<(Judgement, Partition), GateError> {
+        let (candidate, patch) = (case.candidate, case.patch());
+        let partition = self.partition(case, &patch)?;
         let mut findings: Vec<Finding> = partition.mixed().into_iter().collect();
         findings.extend(policy::changed(&partition.paths(Side::Policy)));
-        let views = (View { tree: &base, facts: self.facts, policy: &policy }, View { tree: &patch, facts: self.facts, policy: &policy });
-        let twins = |path: &RepoPath| base.entries_folded(path);
-        let twins = (own.iter().any(|change| change.old.is_none()) && self.folds()?).then_some(&twins as &Twins<'_>);
-        let (weakenings, cards) = self.weakenings(candidate, &own, &views, twins)?;
-        findings.extend(weakenings);
-        findings.extend(self.harness(candidate, &own, &base, &patch, &policy)?);
-        records::witnesses(&base, &own, &mut findings)?;
-        findings.extend(records::findings(&views.0, &views.1, &own)?);
-        let changed: Vec<RepoPath> = own.iter().map(|change| change.path.clone()).collect();
+        findings.extend(losses);
+        records::witnesses(&case.base, &case.own, &mut findings)?;
+        let views = self.views(case, &patch);
+        findings.extend(records::findings(&views.0, &views.1, &case.own)?);
+        let changed: Vec<RepoPath> = case.own.iter().map(|change| change.path.clone()).collect();
         let findings = waiver::settle(&patch, &changed, findings)?;
-        let (mut findings, silenced) = policy.levels.settle(findings, &partition);
+        let (mut findings, silenced) = case.policy.levels.settle(findings, &partition);
         findings.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
         let judgement = Judgement {
             commit: candidate.commit.clone(),
@@ -131,7 +159,7 @@ impl<'a> Judge<'a> {
             silenced,
             error: None,
         };
-        Ok(Measured { judgement, partition, cards })
+        Ok((judgement, partition))
     }
 
     /// The policy a candidate is judged by.
@@ -158,17 +186,9 @@ impl<'a> Judge<'a> {
     }
 
     /// The sides of what the change itself does; of a merge held against every parent.
-    fn partition(
-        &self,
-        candidate: &Candidate,
-        own: &[Change],
-        base: &dyn Tree,
-        patch: &dyn Tree,
-        policy: &Policy,
-    ) -> Result<Partition, GateError> {
-        let others = self.other_parents(candidate)?;
-        let bases: Vec<&dyn Tree> = std::iter::once(base).chain(others.iter().map(|tree| tree as &dyn Tree)).collect();
-        Look { bases: &bases, patch, sides: &policy.sides }.partition(own)
+    fn partition(&self, case: &Case<'_, '_>, patch: &dyn Tree) -> Result<Partition, GateError> {
+        let others = self.other_parents(case.candidate)?;
+        Look { bases: &case.bases(&others), patch, sides: &case.policy.sides }.partition(&case.own)
     }
 
     /// The trees of a merge's parents but the first.
@@ -178,45 +198,36 @@ impl<'a> Judge<'a> {
 
     fn weakenings(
         &self,
-        candidate: &Candidate,
-        own: &[Change],
-        views: &(View<'_>, View<'_>),
-        twins: Option<&Twins<'_>>,
+        case: &Case<'_, '_>,
+        (base, patch): &(View<'_>, View<'_>),
     ) -> Result<(Vec<Finding>, (Vec<Carded>, Carded)), GateError> {
-        let (base, patch) = views;
-        let links = self.links(candidate)?;
+        let (own, links) = (&case.own, &case.links);
         let paths = cards::paths(base.policy, own);
-        if paths.is_empty() && !fixtures::may_drift(base, own, &links) && twins.is_none() {
+        if paths.is_empty() && !fixtures::may_drift(base, own, links) && !case.folds {
             return Ok((Vec::new(), (Vec::new(), Carded::default())));
         }
+        let twins = |path: &RepoPath| case.base.entries_folded(path);
+        let twins = case.folds.then_some(&twins as &Twins<'_>);
         let read = |(question, oid): &Key| patch.tree.blob(oid, ahead::cap(*question));
         self.facts.prepare(&ahead::of_changes(base.policy, own), &read);
         let unlinked = cards::unlinked(own, base, patch);
         let paths: Vec<&RepoPath> = paths.into_iter().chain(&unlinked).collect();
-        let before = self.bases(candidate, base, &paths)?;
+        let before = self.bases(case.candidate, base, &paths)?;
         let after = Carded::read(patch, &paths)?;
         let search = Search { base, patch, own, before: &before, after: &after };
-        let mut findings = search.drifts(&links, twins)?;
+        let mut findings = search.drifts(links, twins)?;
         findings.extend(cards::findings(&before, &after, [base, patch]));
         Ok((findings, (before, after)))
     }
 
     /// What the change does to the harness, and what production code learns of tests.
-    fn harness(
-        &self,
-        candidate: &Candidate,
-        own: &[Change],
-        base: &dyn Tree,
-        patch: &dyn Tree,
-        policy: &Policy,
-    ) -> Result<Vec<Finding>, GateError> {
-        let read = harness::Read::of(policy, own);
+    fn harness(&self, case: &Case<'_, '_>, patch: &dyn Tree) -> Result<Vec<Finding>, GateError> {
+        let read = harness::Read::of(&case.policy, &case.own);
         if read.is_empty() {
             return Ok(Vec::new());
         }
-        let others = self.other_parents(candidate)?;
-        let bases: Vec<&dyn Tree> = std::iter::once(base).chain(others.iter().map(|tree| tree as &dyn Tree)).collect();
-        harness::Search { bases: &bases, patch, policy }.findings(&read)
+        let others = self.other_parents(case.candidate)?;
+        harness::Search { bases: &case.bases(&others), patch, policy: &case.policy }.findings(&read)
     }
 
     /// The cards to hold against: the parent's, or for a merge of two the three-way choice.

@@ -16,6 +16,7 @@ pub mod inside;
 pub mod inventory;
 pub mod judge;
 mod levels;
+mod losses;
 pub mod overview;
 pub mod pins;
 mod policy;

@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io::Read as _;
 
+use super::native;
+
 /// No process stands further above.
 const GENERATIONS: usize = 32;
 /// What is read of one process's arguments.
@@ -24,7 +26,7 @@ pub(super) enum Caller {
 
 /// Looks upwards from this process. Only Linux shows arguments as files; elsewhere nothing is known.
 pub(super) fn caller() -> Caller {
-    let mut pid = std::os::unix::process::parent_id();
+    let Some(mut pid) = native::parent_process() else { return Caller::Unknown };
     for _ in 0..GENERATIONS {
         let Some((arguments, is_git)) = arguments(pid) else { return Caller::Unknown };
         if let Some(caller) = of_arguments(&arguments, is_git) {

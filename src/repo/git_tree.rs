@@ -22,6 +22,11 @@ impl<'r> GitTree<'r> {
         GitTree { repo, root, folders: RefCell::default() }
     }
 
+    /// The tree's id; `None` is the empty tree.
+    pub fn id(&self) -> Option<Oid> {
+        self.root.map(Oid::from)
+    }
+
     /// The folder at a path (no slash at its end; empty is the root).
     fn folder(&self, path: &[u8]) -> Result<Option<Id>, TreeError> {
         if let Some(known) = self.folders.borrow().get(path) {

@@ -15,7 +15,6 @@ mod uninstall;
 
 use std::fmt;
 use std::io;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::finding::Exit;
@@ -132,5 +131,5 @@ impl HookError {
 
 /// A path of this machine as a person may see it: escaped like every other path.
 pub fn shown(path: &Path) -> RepoPath {
-    RepoPath::new(path.as_os_str().as_bytes())
+    RepoPath::new(path.as_os_str().as_encoded_bytes())
 }

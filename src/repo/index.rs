@@ -5,12 +5,12 @@ mod rows;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::ops::Range;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use super::RepoError;
 use super::cached_tree::Node;
 use super::id::Id;
+use super::native;
 
 pub(super) use rows::Row;
 
@@ -222,13 +222,12 @@ fn skim_common<const FIXED: usize>(bytes: &[u8], at: usize, count: usize) -> ((u
     (all, bytes.len() - rest.len(), count)
 }
 
-/// What tells one state of a file from another; `None` when there is no file.
-pub(super) type Stamp = Option<(u64, u64, u64, i64, i64)>;
+/// The state of a file; `None` when there is none.
+pub(super) type Stamp = Option<native::State>;
 
-/// The state of an index file. Git writes an index anew and renames it into place, so another one is another inode.
+/// The state of an index file.
 pub(super) fn stamp(file: &Path) -> Stamp {
-    let meta = file.metadata().ok()?;
-    Some((meta.dev(), meta.ino(), meta.len(), meta.ctime(), meta.ctime_nsec()))
+    Some(native::stamp(&file.metadata().ok()?))
 }
 
 fn bytes_of(file: &Path) -> io::Result<Option<Vec<u8>>> {

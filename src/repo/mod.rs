@@ -12,6 +12,7 @@ mod git_tree;
 pub mod hooks;
 mod id;
 mod index;
+mod native;
 mod open;
 mod parents;
 mod plumbing;
@@ -22,6 +23,7 @@ pub mod scratch;
 mod staged;
 mod store;
 mod symlinks;
+mod unknown;
 mod write;
 
 use std::path::{Path, PathBuf};
@@ -327,6 +329,14 @@ impl Repo {
     /// When the index is corrupt.
     pub fn staged_symlinks(&self) -> Result<Vec<(RepoPath, Entry)>, RepoError> {
         staged::symlinks(&self.store, &self.place.index)
+    }
+
+    /// Every file of the work tree that is neither in the index nor ignored. A foreign repository within is one path that ends in a slash.
+    ///
+    /// # Errors
+    /// When git cannot list them.
+    pub fn unknown(&self) -> Result<Vec<RepoPath>, RepoError> {
+        unknown::unknown(self)
     }
 
     /// The root tree of a commit.

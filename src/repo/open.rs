@@ -1,7 +1,6 @@
 //! Owns finding the repository that git means, and where its parts lie.
 
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
 use git2::{ErrorCode, Repository, RepositoryOpenFlags as Flags};
@@ -9,6 +8,7 @@ use git2::{ErrorCode, Repository, RepositoryOpenFlags as Flags};
 use super::RepoError;
 use super::environment::{Environment, tidy};
 use super::id::Format;
+use super::native;
 use super::plumbing::Plumbing;
 
 /// Where the parts of a repository lie, all absolute.
@@ -134,5 +134,5 @@ fn by_git(environment: &Environment) -> Result<Found, RepoError> {
 }
 
 fn path_from(environment: &Environment, bytes: &[u8]) -> PathBuf {
-    tidy(&environment.cwd.join(OsStr::from_bytes(bytes)))
+    tidy(&environment.cwd.join(native::text(bytes.to_vec())))
 }

@@ -2,7 +2,6 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -10,6 +9,7 @@ use std::time::Duration;
 
 use super::RepoError;
 use super::environment::{Environment, is_git};
+use super::native;
 use super::open::Place;
 
 /// Git says nothing for so long only when it hangs (a dead remote of a partial clone, a dead disk).
@@ -118,6 +118,12 @@ impl Plumbing {
         self
     }
 
+    /// The same git, started in another folder.
+    pub(super) fn at(mut self, folder: &Path) -> Self {
+        folder.clone_into(&mut self.directory);
+        self
+    }
+
     /// The same git with one variable more.
     pub(super) fn with(mut self, name: &str, value: impl Into<OsString>) -> Self {
         self.variables.push((name.into(), value.into()));
@@ -161,9 +167,9 @@ impl Plumbing {
 
 /// The first git on PATH. Relative entries and folders inside the working directory are left out: they may belong to the judged repository.
 pub(super) fn program(path: Option<&OsStr>, cwd: &Path) -> Option<PathBuf> {
-    let runs = |file: &PathBuf| file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0);
+    let runs = |file: &PathBuf| file.metadata().is_ok_and(|meta| native::is_program(&meta));
     let folders = std::env::split_paths(path?).filter(|folder| folder.is_absolute() && !folder.starts_with(cwd));
-    folders.map(|folder| folder.join("git")).find(runs)
+    folders.map(|folder| folder.join(format!("git{}", std::env::consts::EXE_SUFFIX))).find(runs)
 }
 
 /// A child at work. Dropping it ends it.

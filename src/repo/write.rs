@@ -1,10 +1,8 @@
 //! Owns writing trees, commits and one ref, without touching index or work tree and without running a hook.
 
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt as _;
-
 use super::commits::author_line;
 use super::id::Id;
+use super::native;
 use super::{Repo, RepoError};
 use crate::tree::{Change, Mode, Oid};
 
@@ -63,7 +61,7 @@ impl Repo {
         let mut git = self.store.git()?.clone();
         if let Some(Identity { name, email, date }) = author {
             for (variable, value) in [("GIT_AUTHOR_NAME", name), ("GIT_AUTHOR_EMAIL", email), ("GIT_AUTHOR_DATE", date)] {
-                git = git.with(variable, OsString::from_vec(value.clone()));
+                git = git.with(variable, native::text(value.clone()));
             }
         }
         let mut command = vec!["commit-tree", "-F", "-"];

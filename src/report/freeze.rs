@@ -28,9 +28,26 @@ pub struct Refusal {
     pub next: String,
 }
 
+/// What somebody else needs to repeat a run of a suite.
+#[derive(Default)]
+pub struct Made {
+    /// The command, word by word.
+    pub command: Vec<String>,
+    /// When it began, in seconds since 1970.
+    pub began: u64,
+    /// How long it took.
+    pub seconds: f64,
+    /// Digest over the fixtures on disk after it; `None` without a work tree.
+    pub fixture_digest: Option<String>,
+    /// git's version.
+    pub git: String,
+}
+
 /// What a run of a suite came to.
 #[derive(Default)]
 pub struct Suite {
+    /// How it was made.
+    pub made: Made,
     /// The command's exit code.
     pub code: i32,
     /// Tests in the report.
@@ -224,7 +241,7 @@ fn nexts(evidence: &Evidence, label: Label) -> Vec<String> {
                 next.push("make the tests notice the mutant: a suite that does not bite excuses nothing".to_owned());
             }
             if inputs.mutant_killed.is_none() {
-                next.push(format!("seedgate probe --tests {quoted} --base {base}, then collect again with --probe .seedgate/probe.json"));
+                next.push(format!("seedgate probe --tests {quoted} --base {base} --out .seedgate/probe.json, then collect again with --probe .seedgate/probe.json"));
             }
             if inputs.nondeterministic == Some(false) {
                 next.push(format!("{}; if it always agrees there is nothing to freeze", again(evidence.runs.len() * 2)));
@@ -252,7 +269,8 @@ pub fn classified_json(evidence: &Evidence) -> Value {
     let told = |(reason, value): (&crate::freeze::classify::Reason, Value)| json!({"input": reason.input, "value": value, "led": reason.led, "says": said(evidence, reason.input)});
     let label = classified.label();
     let inputs: Vec<Value> = classified.reasons().iter().zip(values).map(told).collect();
-    json!({"schema": "seedgate.label/1", "counts": evidence.counts, "label": label, "says": label.says(), "inputs": inputs, "next": nexts(evidence, label), "base": evidence.base, "head": evidence.head})
+    json!({"schema": "seedgate.label/1", "counts": evidence.counts, "label": label, "says": label.says(), "inputs": inputs, "next": nexts(evidence, label), "base": evidence.base, "head": evidence.head,
+        "command": evidence.command, "fixtures": evidence.fixtures, "began": evidence.began, "seconds": evidence.seconds, "tools": evidence.tools})
 }
 
 /// Where evidence was put.
@@ -292,11 +310,11 @@ pub fn closed_text(id: &PropId, paths: &[String], style: Style) -> String {
     format!("seedgate: {}: {}\n  {next}  git add -A -- {}\n", style.good("taken out"), line_of(&id.0), paths.join(" "))
 }
 
-fn days(count: i64) -> String {
+pub(super) fn days(count: i64) -> String {
     if count == 1 { "1 day".to_owned() } else { format!("{count} days") }
 }
 
-fn faults_of<'f>(faults: &'f [Fault], id: &'f PropId) -> impl Iterator<Item = &'f str> {
+pub(super) fn faults_of<'f>(faults: &'f [Fault], id: &'f PropId) -> impl Iterator<Item = &'f str> {
     faults.iter().filter(move |fault| fault.test == *id).map(|fault| fault.says.as_str())
 }
 
@@ -326,11 +344,21 @@ pub fn frozen_list_text(freeze: &Freeze, faults: &[Fault], today: Day, style: St
 
 /// `seedgate.freeze-list/1`.
 pub fn frozen_list_json(freeze: &Freeze, faults: &[Fault], today: Day) -> Value {
+    let mut entries = entries_json(freeze, faults, today);
+    for (row, entry) in entries.iter_mut().zip(&freeze.entries) {
+        row["token"] = json!(entry.token);
+    }
+    json!({"schema": "seedgate.freeze-list/1", "today": today, "entries": entries})
+}
+
+/// The entries without their tokens.
+pub(super) fn entries_json(freeze: &Freeze, faults: &[Fault], today: Day) -> Vec<Value> {
     let told = |entry: &Entry| {
         let faults: Vec<&str> = faults_of(faults, &entry.test).collect();
-        json!({"test": entry.test, "owner": entry.owner, "expires": entry.expires, "days_left": today.until(entry.expires), "holds": faults.is_empty(), "faults": faults, "token": entry.token})
+        let days_left = today.until(entry.expires);
+        json!({"test": entry.test, "owner": entry.owner, "expires": entry.expires, "days_left": days_left, "holds": faults.is_empty(), "faults": faults})
     };
-    json!({"schema": "seedgate.freeze-list/1", "today": today, "entries": freeze.entries.iter().map(told).collect::<Vec<_>>()})
+    freeze.entries.iter().map(told).collect()
 }
 
 /// A run of a suite for people: first whether it fails, then what did, then what is frozen.
@@ -391,7 +419,8 @@ pub fn suite_json(suite: &Suite, freeze: &Freeze, faults: &[Fault], today: Day) 
     let failed: Vec<Value> = suite.failed.iter().map(|(name, says)| json!({"test": name, "says": says})).collect();
     let faults: Vec<Value> = faults.iter().map(|fault| json!({"test": fault.test, "says": fault.says})).collect();
     json!({
-        "schema": "seedgate.freeze-run/1", "fails": suite.fails(), "command_exit": suite.code, "unexplained": suite.unexplained(), "tests": suite.tests,
+        "schema": "seedgate.freeze-run/1", "command": suite.made.command, "began": suite.made.began, "seconds": suite.made.seconds,
+        "fixture_digest": suite.made.fixture_digest, "tools": {"seedgate": env!("CARGO_PKG_VERSION"), "git": suite.made.git}, "fails": suite.fails(), "command_exit": suite.code, "unexplained": suite.unexplained(), "tests": suite.tests,
         "failed": failed, "frozen_failed": suite.frozen_failed.iter().map(told).collect::<Vec<_>>(), "frozen_passed": suite.frozen_passed,
         "frozen_absent": suite.frozen_absent, "not_frozen": faults,
     })

@@ -26,8 +26,8 @@ pub use candidates::{
 };
 pub use demo::{demo_command, demo_end, demo_step};
 pub use freeze::{
-    Refusal, Suite, classified_json, classified_text, closed_text, frozen_list_json, frozen_list_text, frozen_text, kept_at, not_frozen,
-    suite_json, suite_text,
+    Made, Refusal, Suite, classified_json, classified_text, closed_text, frozen_list_json, frozen_list_text, frozen_text, kept_at,
+    not_frozen, suite_json, suite_text,
 };
 pub use json::verdict as verdict_json;
 pub use listing::{digest_json, folder, partition_json, partition_text};
@@ -41,7 +41,7 @@ pub use records::{
 };
 pub use screen::Screen;
 pub use setup::{installed, undone};
-pub use status::{Standing, status_json, status_text};
+pub use status::{Frozen, Standing, status_json, status_text};
 pub use strength::{card_text, checked_text, delta_text, drafted_text, waivers_text};
 pub use style::Style;
 pub use text::{plural, verdict as verdict_text};

@@ -34,6 +34,7 @@ pub fn probe_text(probe: &Probe, style: Style) -> String {
         let _ = writeln!(text, "survived  {hidden} more (--json has all)");
     }
     unknown(&mut text, probe, style);
+    left_out(&mut text, probe, style);
     sum(&mut text, probe);
     text
 }
@@ -76,6 +77,17 @@ fn unknown(text: &mut String, probe: &Probe, style: Style) {
             place(mutant, style),
             line_of(mutant.outcome.why.as_deref().unwrap_or_default())
         );
+    }
+}
+
+/// Files in which nothing could be planted.
+fn left_out(text: &mut String, probe: &Probe, style: Style) {
+    for one in probe.left_out.iter().take(MOST) {
+        let _ = writeln!(text, "{}  {}: {}", style.warn("left out"), one.path, line_of(&one.why));
+    }
+    let hidden = probe.left_out.len().saturating_sub(MOST);
+    if hidden > 0 {
+        let _ = writeln!(text, "left out  {hidden} more (--json has all)");
     }
 }
 

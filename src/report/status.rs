@@ -6,8 +6,12 @@ use serde_json::{Value, json};
 
 use crate::daemon::client::Aid;
 use crate::daemon::wire::Merge;
+use crate::freeze::day::Day;
+use crate::freeze::file::{Entry, Fault, Freeze};
 use crate::gate::overview::Overview;
 use crate::repo::hooks::HookState;
+use crate::report::freeze::{days, entries_json, faults_of};
+use crate::report::text::line_of;
 use crate::report::{Style, plural};
 use crate::tree::RepoPath;
 
@@ -20,8 +24,20 @@ pub struct Standing {
     pub hooks: Vec<HookState>,
     /// The repository.
     pub overview: Overview,
+    /// The frozen tests, or why nobody can tell.
+    pub frozen: Result<Frozen, String>,
     /// What the daemon adds: nothing that a verdict needs.
     pub aid: Aid,
+}
+
+/// The freeze file, and what of it does not hold on a day.
+pub struct Frozen {
+    /// The file.
+    pub freeze: Freeze,
+    /// What does not hold.
+    pub faults: Vec<Fault>,
+    /// The day.
+    pub today: Day,
 }
 
 /// The standing as text.
@@ -49,6 +65,7 @@ pub fn status_text(standing: &Standing, style: Style) -> String {
     fixtures(&mut text, overview, style);
     cards(&mut text, overview, style);
     waivers(&mut text, overview, style);
+    freezes(&mut text, &standing.frozen, style);
     aid(&mut text, &standing.aid, style);
     text
 }
@@ -89,6 +106,20 @@ fn waivers(text: &mut String, overview: &Overview, style: Style) {
     let open: Vec<&RepoPath> = overview.waivers.iter().filter(|(_, open)| *open).map(|(path, _)| path).collect();
     row(text, "waivers", &format!("{}, {} not in the base yet", overview.waivers.len(), open.len()), style);
     list(text, "open waivers", &open, style);
+}
+
+fn freezes(text: &mut String, frozen: &Result<Frozen, String>, style: Style) {
+    let Frozen { freeze, faults, today } = match frozen {
+        Ok(frozen) => frozen,
+        Err(says) => return row(text, "freezes", &style.bad(&line_of(says)), style),
+    };
+    let (held, void): (Vec<&Entry>, Vec<&Entry>) = freeze.entries.iter().partition(|entry| faults_of(faults, &entry.test).next().is_none());
+    row(text, "freezes", &format!("{}, {} of them in vain", plural(freeze.entries.len(), "test"), void.len()), style);
+    let told =
+        |entry: &&Entry| format!("{} ({}, {} left)", line_of(&entry.test.0), line_of(&entry.owner), days(today.until(entry.expires)));
+    list(text, "frozen", &held.iter().map(told).collect::<Vec<_>>(), style);
+    let why = |entry: &&Entry| format!("{}: {}", entry.test.0, faults_of(faults, &entry.test).collect::<Vec<_>>().join("; "));
+    list(text, "frozen in vain", &void.iter().map(|entry| line_of(&why(entry))).collect::<Vec<_>>(), style);
 }
 
 fn aid(text: &mut String, aid: &Aid, style: Style) {
@@ -145,6 +176,10 @@ pub fn status_json(standing: &Standing) -> Value {
         },
         "daemon": daemon(&standing.aid),
         "merges": standing.aid.merges,
+        "freezes": match &standing.frozen {
+            Ok(frozen) => json!({ "entries": entries_json(&frozen.freeze, &frozen.faults, frozen.today), "unreadable": null }),
+            Err(says) => json!({ "entries": [], "unreadable": says }),
+        },
         "waivers": overview.waivers.iter().map(|(path, open)| json!({ "path": path.to_string(), "open": open })).collect::<Vec<_>>(),
     })
 }

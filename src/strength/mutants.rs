@@ -110,9 +110,11 @@ pub struct Site {
     pub function: usize,
     /// What kind of fault.
     pub operator: Operator,
-    /// Byte offset of the text that is replaced.
+    /// Byte offset of what is replaced, in the file.
     pub at: usize,
-    /// That text.
+    /// Where it ends.
+    pub end: usize,
+    /// Its text.
     pub before: String,
     /// What stands there instead.
     pub after: String,
@@ -123,10 +125,41 @@ pub struct Site {
 }
 
 impl Site {
-    /// The file with this fault in it.
-    pub fn planted(&self, source: &[u8]) -> Option<Vec<u8>> {
-        let end = self.at.checked_add(self.before.len())?;
-        (source.get(self.at..end)? == self.before.as_bytes()).then(|| [&source[..self.at], self.after.as_bytes(), &source[end..]].concat())
+    /// The file with this fault in it; `None` when it is not the file that the place was found in.
+    pub fn planted(&self, source: &[u8], encoding: Encoding) -> Option<Vec<u8>> {
+        let (head, rest) = source.split_at_checked(self.at)?;
+        let (replaced, tail) = rest.split_at_checked(self.end.checked_sub(self.at)?)?;
+        let text = encoding.text(replaced)?.replace("\r\n", "\n").replace('\r', "\n");
+        (text == self.before).then_some(())?;
+        Some([head, &encoding.bytes(&self.after)?, tail].concat())
+    }
+}
+
+/// How the bytes of a file are text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Encoding {
+    /// UTF-8, and ASCII with it.
+    #[default]
+    Utf8,
+    /// A byte is a character.
+    Latin1,
+}
+
+impl Encoding {
+    /// The text of bytes.
+    fn text(self, bytes: &[u8]) -> Option<String> {
+        match self {
+            Encoding::Utf8 => String::from_utf8(bytes.to_vec()).ok(),
+            Encoding::Latin1 => Some(bytes.iter().map(|b| char::from(*b)).collect()),
+        }
+    }
+
+    /// The bytes of text, if it has all its characters.
+    fn bytes(self, text: &str) -> Option<Vec<u8>> {
+        match self {
+            Encoding::Utf8 => Some(text.as_bytes().to_vec()),
+            Encoding::Latin1 => text.chars().map(|c| u8::try_from(c).ok()).collect(),
+        }
     }
 }
 
@@ -137,4 +170,6 @@ pub struct Places {
     pub functions: Vec<Function>,
     /// The places, in the order of the text.
     pub sites: Vec<Site>,
+    /// How its bytes are text.
+    pub encoding: Encoding,
 }

@@ -13,6 +13,7 @@ pub mod runner;
 pub mod session;
 pub mod shrink;
 pub mod suite;
+mod system;
 pub mod trees;
 pub mod worker;
 pub mod wrapped;

@@ -131,6 +131,7 @@ fn measured(repo: &Repo, trees: &Trees, order: &Order, by: Option<&By<'_>>, told
         (tried(&sides, &facts, workers, ready, told)?, Vec::new())
     };
     let mut tools = facts.first().map(|facts| facts.tools.clone()).unwrap_or_default();
+    tools.insert("git".to_owned(), repo.git_version()?);
     tools.insert("seedgate".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
     let probe = Probe {
         schema: SCHEMA.to_owned(),
@@ -146,6 +147,8 @@ fn measured(repo: &Repo, trees: &Trees, order: &Order, by: Option<&By<'_>>, told
         twins: facts.into_iter().map(|facts| facts.twin).collect(),
         counts: Counts::of(&mutants),
         mutants,
+        // One fault of one's own is not chosen among files.
+        left_out: if matches!(order.faults, Faults::Budget(_)) { chosen::left_out(&code) } else { Vec::new() },
     };
     Ok((probe, judged))
 }
@@ -197,7 +200,7 @@ fn mentioned(tree: &dyn Tree, policy: &crate::settings::Settings) -> Result<Vec<
 
 fn ready(candidate: &Candidate) -> Option<Ready> {
     let (source, site) = (&candidate.source, &candidate.site);
-    let bytes = site.planted(&source.bytes)?;
+    let bytes = site.planted(&source.bytes, source.places.encoding)?;
     let row = Mutant {
         id: candidate.id(),
         path: RepoPath::new(source.path.as_str()).to_string(),

@@ -53,7 +53,7 @@ pub enum TestOutcome {
     Passed,
     /// Its own code failed.
     Failed,
-    /// What prepares it or cleans up failed.
+    /// What prepares it or cleans up failed: that is no failure of the test.
     Error,
     /// It failed while something was imported or compiled.
     ImportError,
@@ -70,12 +70,12 @@ pub enum TestOutcome {
 impl TestOutcome {
     /// Whether a test failed as a test.
     pub fn is_failure(self) -> bool {
-        matches!(self, TestOutcome::Failed | TestOutcome::Error)
+        self == TestOutcome::Failed
     }
 
     /// Whether it has no verdict.
     pub fn is_broken(self) -> bool {
-        matches!(self, TestOutcome::ImportError | TestOutcome::Timeout)
+        matches!(self, TestOutcome::Error | TestOutcome::ImportError | TestOutcome::Timeout)
     }
 }
 

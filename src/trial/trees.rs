@@ -5,7 +5,6 @@ mod write;
 
 use std::collections::HashMap;
 use std::fs::{self, File, TryLockError};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -16,7 +15,7 @@ use crate::partition::{Side, Sides};
 use crate::repo::{GitTree, Repo};
 use crate::settings::Settings;
 use crate::tree::{Change, Entry, Mode, Oid, Overlay, RepoPath, Tree, TreeError};
-use crate::trial::TrialError;
+use crate::trial::{TrialError, system};
 
 /// Trees kept in the cache.
 const KEPT: usize = 12;
@@ -343,7 +342,7 @@ pub fn write_into(repo: &Repo, tree: &dyn Tree, folder: &Path) -> Result<(), Tri
     }
     let own = tempfile::Builder::new().prefix(".seedgate-").tempdir_in(&parent).map_err(TrialError::disk(&parent))?;
     write::out(tree, &tree.list(b"")?, own.path())?;
-    fs::set_permissions(own.path(), PermissionsExt::from_mode(0o755)).map_err(TrialError::disk(&place))?;
+    system::open_to_all(own.path()).map_err(TrialError::disk(&place))?;
     fs::rename(own.path(), &place).map_err(TrialError::disk(&place))?;
     let _ = own.keep();
     Ok(())

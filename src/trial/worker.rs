@@ -5,13 +5,12 @@ pub mod process;
 mod wire;
 
 use std::fs::{self, File};
-use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::trial::worker::outcome::{Failure, Outcome, Refusal};
 use crate::trial::worker::process::{Heard, Process};
-use crate::trial::{TrialError, interrupt};
+use crate::trial::{TrialError, interrupt, system};
 use crate::witness::value::Input;
 
 pub use wire::Welcome;
@@ -182,7 +181,7 @@ impl Worker {
     fn at(&self) -> (u32, u32) {
         let read = |at: u64| {
             let mut bytes = [0; 4];
-            self.progress.read_exact_at(&mut bytes, at).map_or(0, |()| u32::from_ne_bytes(bytes))
+            system::read_at(&self.progress, &mut bytes, at).map_or(0, |()| u32::from_ne_bytes(bytes))
         };
         (read(0), read(4))
     }

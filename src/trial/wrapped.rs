@@ -2,15 +2,13 @@
 
 use std::env;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
-
 use crate::trial::suite::keeper;
+use crate::trial::system::{self, Group};
 use crate::trial::{TrialError, interrupt};
 
 /// How long between two looks.
@@ -25,7 +23,7 @@ impl Drop for Running {
     fn drop(&mut self) {
         // The end of its input tells the keeper to end everything; until it is waited for, nobody else can have its number.
         drop(self.child.stdin.take());
-        let group = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        let group = Group::of(&self.child);
         for _ in 0..300 {
             if let Ok(Some(_)) = self.child.try_wait() {
                 return;
@@ -33,7 +31,7 @@ impl Drop for Running {
             thread::sleep(TICK);
         }
         if let Some(group) = group {
-            let _ = kill_process_group(group, Signal::KILL);
+            group.kill();
         }
         let _ = self.child.wait();
     }
@@ -51,12 +49,12 @@ pub fn run(command: &[OsString], variables: &[(&str, &OsStr)], doomed: Option<&P
         keeper.arg("--drop").arg(folder);
     }
     keeper.arg("--").args(command).envs(variables.iter().copied()).stdin(Stdio::piped());
-    std::os::unix::process::CommandExt::process_group(&mut keeper, 0);
+    system::apart(&mut keeper).map_err(TrialError::disk(&own))?;
     let mut running = Running { child: keeper.spawn().map_err(TrialError::disk(own))? };
     loop {
         interrupt::check()?;
         if let Some(status) = running.child.try_wait().map_err(TrialError::disk("the command"))? {
-            return Ok(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default()));
+            return Ok(system::code(status));
         }
         thread::sleep(TICK);
     }

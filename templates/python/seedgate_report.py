@@ -17,6 +17,8 @@ MOST_TEXT = 300
 MOST_MODULES = 5000
 # Failures that say that something could not be loaded, which is no verdict of a test.
 LOADING = (ImportError, SyntaxError)
+# What keeps a test from having a verdict.
+WORDS = {"error": "setup error", "import_error": "import error", "timeout": "time-out"}
 
 
 def taken():
@@ -79,6 +81,13 @@ class Trace:
         self.now = 0
         self.monitoring = getattr(sys, "monitoring", None)
         self.tool = None
+        # The code objects of the wanted files: events of all other code would cost more than the tests themselves.
+        self.codes = {}
+        if self.wanted and self.monitoring is not None:
+            sys.addaudithook(self.on_event)
+            for thing in gc.get_objects():
+                if type(thing) is types.FunctionType:
+                    self.add(thing.__code__)
 
     def of(self, file):
         """What is kept of a code object's file; nothing where it is not of interest."""
@@ -91,13 +100,29 @@ class Trace:
             self.files[file] = kept
             return kept
 
+    def on_event(self, event, arguments):
+        # A module's code is about to run; a thread that imports may be any.
+        if event == "exec" and arguments and isinstance(arguments[0], types.CodeType):
+            self.add(arguments[0])
+
+    def add(self, code):
+        """Takes in a code object of a wanted file, with all that it makes functions of."""
+        if self.monitoring is None or id(code) in self.codes or self.of(code.co_filename) is None:
+            return
+        self.codes[id(code)] = code
+        if self.tool is not None:
+            self.monitoring.set_local_events(self.tool, code, self.monitoring.events.LINE)
+        for part in code.co_consts:
+            if isinstance(part, types.CodeType):
+                self.add(part)
+
     def start(self):
         if not self.wanted:
             return
         if self.monitoring is not None and self.take():
-            events = self.monitoring.events
-            self.monitoring.register_callback(self.tool, events.LINE, self.on_line)
-            self.monitoring.set_events(self.tool, events.LINE)
+            self.monitoring.register_callback(self.tool, self.monitoring.events.LINE, self.on_line)
+            for code in list(self.codes.values()):
+                self.monitoring.set_local_events(self.tool, code, self.monitoring.events.LINE)
             return
         self.monitoring = None
         threading.settrace(self.call)
@@ -144,7 +169,8 @@ class Trace:
 
     def stop(self):
         if self.tool is not None:
-            self.monitoring.set_events(self.tool, 0)
+            for code in list(self.codes.values()):
+                self.monitoring.set_local_events(self.tool, code, 0)
             self.monitoring.free_tool_id(self.tool)
             self.tool = None
         elif self.wanted:
@@ -251,10 +277,11 @@ class Report:
         if call.excinfo is not None:
             error, report = call.excinfo.value, outcome.get_result()
             kind = "import" if isinstance(error, LOADING) else ""
-            if type(error).__name__ == "Failed" and str(error).startswith("Timeout"):
+            name = type(error).__name__
+            if name == "DeadlineExceeded" or (name == "Failed" and str(error).startswith("Timeout")):
                 kind = "timeout"
             report.seedgate_kind = kind
-            report.seedgate_says = short(type(error).__name__ + ": " + (str(error).strip().splitlines() or [""])[0])
+            report.seedgate_says = short(name + ": " + (str(error).strip().splitlines() or [""])[0])
 
     def pytest_runtest_logstart(self, nodeid):
         if self.order.get("lines") is not None:
@@ -270,7 +297,7 @@ class Report:
         self.tests[name] = found
         if found in ("failed", "error", "import_error", "timeout"):
             self.says[name] = getattr(report, "seedgate_says", "") or last_line(str(report.longrepr))
-            if self.order.get("stop") and found in ("failed", "error") and self.session is not None:
+            if self.order.get("stop") and found == "failed" and self.session is not None:
                 self.session.shouldstop = "seedgate: one failing test is enough"
 
     @pytest.hookimpl(hookwrapper=True, trylast=True)
@@ -543,12 +570,12 @@ def limit(memory):
 
 
 def verdict(tests, says, wanted):
-    failed = [name for name, found in tests.items() if found in ("failed", "error")]
+    failed = [name for name, found in tests.items() if found == "failed"]
     if failed:
         return {"verdict": "killed", "why": failed[0] + ": " + says.get(failed[0], "")}
-    broken = [name for name, found in tests.items() if found in ("import_error", "timeout")]
+    broken = [name for name, found in tests.items() if found in WORDS]
     if broken:
-        return {"verdict": "unknown", "why": tests[broken[0]] + ": " + says.get(broken[0], "")}
+        return {"verdict": "unknown", "why": WORDS[tests[broken[0]]] + " in " + broken[0] + ": " + says.get(broken[0], "")}
     if len(tests) < wanted:
         return {"verdict": "unknown", "why": "only %d of %d tests ran" % (len(tests), wanted)}
     return {"verdict": "survived"}

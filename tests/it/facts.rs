@@ -8,7 +8,7 @@ use std::path::Path;
 
 use seedgate::gate::facts::memo::Memo;
 use seedgate::gate::facts::seal::Sealed;
-use seedgate::gate::facts::{Audit, Batch, Fact, Facts, Key, Question, compute};
+use seedgate::gate::facts::{Audit, Batch, Fact, Facts, Key, Question, Wrong, compute};
 use seedgate::strength::languages::Language;
 use seedgate::tree::{Oid, TreeError};
 
@@ -243,7 +243,7 @@ fn a_planted_wrong_fact_is_found_by_an_audit_and_the_memo_is_wiped() {
     let facts = Facts::layered(Some(Memo::at(folder.clone(), Memo::CAP)), None).audited(Audit::All);
     let fact = facts.get(Question::Sha256, &oid(1), &|| Ok(bytes(1))).unwrap();
     assert_eq!(fact, compute(Question::Sha256, &bytes(1)));
-    assert_eq!(facts.distrusted(), Some((Question::Sha256, oid(1))));
+    assert_eq!(facts.distrusted(), Some(Wrong::Blob(Question::Sha256, oid(1))));
     assert!(Memo::at(folder, Memo::CAP).get(Question::Sha256, &oid(1)).is_none());
 }
 

@@ -176,7 +176,7 @@ fn a_frozen_test_fails_apart_until_something_moves() {
         let output = command.env("PYTHONPATH", top.join("src")).output().expect("seedgate runs");
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         assert_eq!(output.status.code(), Some(code), "{text}{}", String::from_utf8_lossy(&output.stderr));
-        let start = text.find("{\n  \"command_exit\"").unwrap_or_else(|| panic!("{text}"));
+        let start = text.find("{\n  \"began\"").unwrap_or_else(|| panic!("{text}"));
         serde_json::from_str::<Value>(&text[start..]).expect("JSON")
     };
     let _ = fs::remove_file(sandbox.beside("counter"));
@@ -221,6 +221,247 @@ fn a_frozen_test_fails_apart_until_something_moves() {
     assert_eq!(fs::read_dir(top.join(".seedgate/evidence")).expect("a folder").count(), 0);
     fs::write(sandbox.beside("counter"), "1").expect("a count");
     run(2);
+}
+
+#[test]
+fn with_mutants_that_are_planted_then_and_there_each_candidate_gets_its_label() {
+    let Some(flaky) = Flaky::new("with_mutants_that_are_planted_then_and_there_each_candidate_gets_its_label", "0100") else { return };
+    let project = &flaky.project;
+    let text = fs::read_to_string(project.sandbox.top.join("tests/test_net.py")).expect("tests");
+    // The base's tests know the sum; these only that there is one.
+    let weak = text.replace("total(rows) == 6", "total(rows) is not None");
+    let calm = text.replace("'0100'", "'0000'");
+    let narrow = NET.replace("min(n, high)", "min(high, n)");
+    for (label, exit, files, mutants) in [
+        ("oracle_weakened", 2, vec![("tests/test_net.py", weak.replace("'0100'", "'0000'"))], "9"),
+        ("freeze_eligible", 0, vec![("src/net.py", narrow.clone())], "1"),
+        ("split_required", 2, vec![("src/net.py", narrow), ("tests/test_net.py", calm.clone())], "1"),
+    ] {
+        project.sandbox.git(["checkout", "-q", "-B", "candidate", "main"]);
+        if label == "oracle_weakened" {
+            project.commit("calm", &[("tests/test_net.py", &calm)]);
+        }
+        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
+        project.commit(label, &files);
+        let _ = fs::remove_file(project.sandbox.beside("counter"));
+        let python = flaky.python.to_str().expect("text");
+        flaky.ends(0, &["props", "run", "--base", "HEAD~1", "--python", python, "--out", ".seedgate/props.json"]);
+        flaky.ends(0, &["evidence", "collect", "--tests", &flaky.command, "--base", "HEAD~1", "--runs", "4", "--mutants", mutants]);
+        let said = flaky.ends(exit, &["classify"]);
+        assert!(said.starts_with(&format!("seedgate: {label}: ")), "{said}");
+    }
+}
+
+/// The same text without what is another each time.
+fn plain(flaky: &Flaky, text: &str) -> String {
+    let sandbox = &flaky.project.sandbox;
+    let mut text = text.replace(&flaky.command, "CMD").replace(&Day::today().plus(9).to_string(), "DAY");
+    for (revision, name) in [("HEAD", "HEAD"), ("HEAD~1", "BASE")] {
+        text = text.replace(&sandbox.line(["rev-parse", "--short=12", revision]), name);
+    }
+    let kept = fs::read_dir(sandbox.top.join(".seedgate/evidence")).into_iter().flatten().flatten();
+    for name in kept.map(|entry| entry.file_name().to_string_lossy().into_owned()) {
+        text = text.replace(&name, "EVIDENCE.json").replace(&name[..12], "EVIDENCE");
+    }
+    text
+}
+
+#[test]
+fn what_is_said_from_the_evidence_to_the_end_of_a_freeze() {
+    let Some(flaky) = Flaky::new("what_is_said_from_the_evidence_to_the_end_of_a_freeze", "0100") else { return };
+    let sandbox = &flaky.project.sandbox;
+    flaky.collect("4", (Verdict::Killed, None));
+    let _ = fs::remove_file(sandbox.beside("counter"));
+    let probe = flaky.probe((Verdict::Killed, None));
+    let collect = ["evidence", "collect", "--tests", &flaky.command, "--base", "HEAD~1", "--runs", "4", "--probe", &probe];
+    insta::assert_snapshot!(plain(&flaky, &flaky.ends(0, &collect)), @r#"
+    seedgate: freeze_eligible: the command disagrees with itself on one digest, and everything else agrees: it is noise
+
+      production files  1
+      test files        0
+      digest match      yes
+      mutant exit       1
+
+      what led to it
+        test_files                    0
+        digest_stable                 yes: the fixtures are bdd5f8fbe77c in base and candidate, and after 4 runs
+        property_failed               no: every property that can be run holds on the production-only tree (1 held, on 3 seeds)
+        mutant_killed                 yes: 1 killed, 0 survived, 0 unknown: `min` in place of `max` at src/net.py:2 killed
+        nondeterministic_same_digest  yes: tests/test_net.py::test_fetch failed in run 2 and passed in 1, 3, 4 (3 passed, 1 failed, 0 unknown)
+
+      besides
+        production_files              1
+
+      next:  seedgate freeze open tests/test_net.py::test_fetch --owner NAME --expires YYYY-MM-DD
+
+      written to .seedgate/evidence.json
+    "#);
+    insta::assert_snapshot!(plain(&flaky, &flaky.ends(0, &["classify"])), @r#"
+    seedgate: freeze_eligible: the command disagrees with itself on one digest, and everything else agrees: it is noise
+
+      production files  1
+      test files        0
+      digest match      yes
+      mutant exit       1
+
+      what led to it
+        test_files                    0
+        digest_stable                 yes: the fixtures are bdd5f8fbe77c in base and candidate, and after 4 runs
+        property_failed               no: every property that can be run holds on the production-only tree (1 held, on 3 seeds)
+        mutant_killed                 yes: 1 killed, 0 survived, 0 unknown: `min` in place of `max` at src/net.py:2 killed
+        nondeterministic_same_digest  yes: tests/test_net.py::test_fetch failed in run 2 and passed in 1, 3, 4 (3 passed, 1 failed, 0 unknown)
+
+      besides
+        production_files              1
+
+      next:  seedgate freeze open tests/test_net.py::test_fetch --owner NAME --expires YYYY-MM-DD
+    "#);
+    let expires = Day::today().plus(9).to_string();
+    let open = ["freeze", "open", "test_fetch", "--owner", "ada", "--expires", &expires];
+    insta::assert_snapshot!(plain(&flaky, &flaky.ends(0, &open)), @r#"
+    seedgate: frozen: tests/test_net.py::test_fetch
+      owner     ada, until DAY (9 days left)
+      runs      pass fail pass pass
+      fixtures  bdd5f8fbe77c: the entry is void when they move, or the test does
+      evidence  EVIDENCE
+      next:  git add .seedgate/freeze.json .seedgate/evidence/EVIDENCE.json, and commit them alone
+    "#);
+    insta::assert_snapshot!(plain(&flaky, &flaky.ends(2, &open)), @r#"
+    seedgate: not frozen: test_fetch
+      tests/test_net.py::test_fetch is frozen already
+      next:  seedgate freeze close tests/test_net.py::test_fetch
+    "#);
+    insta::assert_snapshot!(plain(&flaky, &flaky.ends(0, &["freeze", "list"])), @r#"
+    seedgate: 1 test frozen
+
+      tests/test_net.py::test_fetch
+        ada, until DAY (9 days left)
+    "#);
+    sandbox.git(["add", FREEZE, ".seedgate/evidence"]);
+    sandbox.git(["commit", "-q", "-m", "freeze"]);
+    fs::write(sandbox.beside("counter"), "1").expect("a count");
+    let words: Vec<&str> = flaky.command.split(' ').collect();
+    let run = |code: i32| {
+        let mut command = flaky.project.command(&[&["freeze", "run", "--"], &words[..]].concat());
+        let output = command.env("PYTHONPATH", sandbox.top.join("src")).output().expect("seedgate runs");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{text}");
+        plain(&flaky, &text[text.find("seedgate: ").expect("a verdict")..])
+    };
+    insta::assert_snapshot!(run(0), @r#"
+    seedgate: clear: 3 tests ran, nothing failed but 1 failure that is frozen
+      frozen  tests/test_net.py::test_fetch (ada, 9 days left)
+          AssertionError: timed out
+    "#);
+    // The status shows it.
+    let status = |of: &str| {
+        let said = flaky.project.seedgate(&["status"]).out;
+        let rows = said.lines().skip_while(|line| !line.starts_with("  freezes")).take_while(|line| !line.starts_with("  daemon"));
+        format!("{of}\n{}", plain(&flaky, &rows.collect::<Vec<_>>().join("\n")))
+    };
+    insta::assert_snapshot!(status("held"), @r#"
+    held
+      freezes           1 test, 0 of them in vain
+      frozen            tests/test_net.py::test_fetch (ada, 9 days left)
+    "#);
+    // A fixture that git does not know is one that a loader finds.
+    sandbox.write("tests/fixtures/more.json", "[]\n");
+    fs::write(sandbox.beside("counter"), "1").expect("a count");
+    insta::assert_snapshot!(run(2), @r#"
+    seedgate: failed: 1 failure of 3 tests
+      failed  tests/test_net.py::test_fetch
+          AssertionError: timed out
+      not frozen  tests/test_net.py::test_fetch: void: the fixture tests/fixtures/more.json is on disk and not in the index
+    "#);
+    sandbox.git(["add", "tests/fixtures/more.json"]);
+    insta::assert_snapshot!(status("void"), @r#"
+    void
+      freezes           1 test, 1 of them in vain
+      frozen in vain    tests/test_net.py::test_fetch: void: the fixtures' digest has moved since its token was issued
+    "#);
+    insta::assert_snapshot!(plain(&flaky, &flaky.ends(0, &["freeze", "list"])), @r#"
+    seedgate: 1 test frozen, 1 of them in vain
+
+      tests/test_net.py::test_fetch
+        ada, until DAY (9 days left)
+        void: the fixtures' digest has moved since its token was issued
+        next:  seedgate freeze close tests/test_net.py::test_fetch
+    "#);
+    let json: Value = serde_json::from_str(&flaky.project.seedgate(&["status", "--json"]).out).expect("JSON");
+    let entry = &json["freezes"]["entries"][0];
+    assert_eq!(
+        (entry["test"].as_str(), entry["days_left"].as_i64(), entry["holds"].as_bool()),
+        (Some(FLAKY), Some(9), Some(false)),
+        "{json}"
+    );
+    assert_eq!(entry["faults"][0], "void: the fixtures' digest has moved since its token was issued");
+    let kept = fs::read_dir(sandbox.top.join(".seedgate/evidence")).expect("a folder").next().expect("evidence").expect("an entry");
+    let said = flaky.ends(0, &["freeze", "close", "test_fetch"]).replace(&kept.file_name().into_string().expect("text"), "EVIDENCE.json");
+    insta::assert_snapshot!(said, @r#"
+    seedgate: taken out: tests/test_net.py::test_fetch
+      next:  git add -A -- .seedgate/freeze.json .seedgate/evidence/EVIDENCE.json
+    "#);
+    sandbox.write(FREEZE, "[]");
+    let said = flaky.project.seedgate(&["status"]).out;
+    assert!(said.contains("freezes") && said.contains("it is no freeze file"), "{said}");
+}
+
+#[test]
+fn a_fixture_on_disk_that_git_does_not_have_voids_a_freeze_wherever_a_loader_may_find_it() {
+    let Some(flaky) = Flaky::new("a_fixture_on_disk_that_git_does_not_have_voids_a_freeze_wherever_a_loader_may_find_it", "0100") else {
+        return;
+    };
+    let sandbox = &flaky.project.sandbox;
+    flaky.freeze();
+    sandbox.write(".gitignore", "*.log\n.venv/\n");
+    sandbox.git(["add", FREEZE, ".seedgate/evidence", ".gitignore"]);
+    sandbox.git(["commit", "-q", "-m", "freeze"]);
+    // No test runs: a report of one that failed, written anew each time.
+    let report = "<testsuite tests=\"1\" failures=\"1\" errors=\"0\"><testcase classname=\"tests.test_net\" name=\"test_fetch\"><failure message=\"x\"/></testcase></testsuite>";
+    let run = |more: &str| {
+        let shell = format!("{more} echo '{report}' > report.xml; exit 1");
+        let said = flaky.project.seedgate(&["freeze", "run", "--json", "--junit", "report.xml", "--", "sh", "-c", &shell]);
+        let _ = fs::remove_file(sandbox.top.join("report.xml"));
+        let json: Value = serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {}{}", said.out, said.err));
+        (said.code, json)
+    };
+    let (code, json) = run("");
+    assert_eq!(code, Some(0), "{json}");
+    for field in ["command", "began", "seconds", "fixture_digest", "tools"] {
+        assert!(!json[field].is_null(), "{field}: {json}");
+    }
+    let digest = json["fixture_digest"].clone();
+    let freeze: Value = serde_json::from_slice(&fs::read(sandbox.top.join(FREEZE)).expect("a file")).expect("JSON");
+    assert_eq!(digest, freeze["entries"][0]["token"]["fixture_digest"]);
+    for (path, voids) in [
+        ("tests/fixtures/new.json", true),
+        ("tests/fixtures/deep/er/new.json", true),
+        ("tests/fixtures/ignored.log", true),
+        ("other/testdata/new.json", true),
+        ("one.snap", true),
+        (".venv/lib/tests/fixtures/other.json", false),
+        ("tests/fixtures/__pycache__/a.pyc", false),
+        ("tests/fixtures/promoted/prop/a.json", false),
+        ("notes.txt", false),
+    ] {
+        sandbox.write(path, "new\n");
+        let (code, json) = run("");
+        assert_eq!(code, Some(if voids { 2 } else { 0 }), "{path}: {json}");
+        assert_eq!(json["fixture_digest"] != digest, voids, "{path}");
+        if voids {
+            assert_eq!(json["not_frozen"][0]["says"], format!("void: the fixture {path} is on disk and not in the index"));
+        }
+        fs::remove_file(sandbox.top.join(path)).expect("a file");
+    }
+    // What another repository within holds, and what the run itself makes or changes.
+    sandbox.git(["init", "-q", "sub"]);
+    sandbox.write("sub/fixtures/a.json", "new\n");
+    assert_eq!(run("").0, Some(2));
+    fs::remove_dir_all(sandbox.top.join("sub")).expect("a folder");
+    assert_eq!(run("").0, Some(0));
+    assert_eq!(run("echo 1 > tests/fixtures/made.json;").0, Some(2));
+    fs::remove_file(sandbox.top.join("tests/fixtures/made.json")).expect("a file");
+    assert_eq!(run("echo 1 >> tests/fixtures/rows.json;").0, Some(2));
 }
 
 #[test]
@@ -296,4 +537,45 @@ fn nothing_is_left_behind_and_the_repository_is_as_it_was() {
     assert!(after.remove(&top.join(".seedgate/evidence.json")).is_some());
     assert_eq!(after, before);
     assert_eq!(flaky.project.left(), Vec::<String>::new());
+}
+
+#[test]
+fn failures_that_come_back_at_once_while_a_freeze_is_opened_end_it() {
+    let Some(flaky) = Flaky::new("failures_that_come_back_at_once_while_a_freeze_is_opened_end_it", "01001100") else { return };
+    flaky.collect("4", (Verdict::Killed, None));
+    let expires = Day::today().plus(9).to_string();
+    let said = flaky.ends(2, &["freeze", "open", "test_fetch", "--owner", "ada", "--expires", &expires]);
+    assert!(said.contains("it failed twice in a row, which is a failure and no noise; it did: fail fail\n"), "{said}");
+    assert!(!flaky.project.sandbox.top.join(FREEZE).exists());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_freeze_that_is_killed_while_it_is_opened_leaves_nothing_behind() {
+    let Some(flaky) = Flaky::new("a_freeze_that_is_killed_while_it_is_opened_leaves_nothing_behind", "0100") else { return };
+    let (top, mark) = (&flaky.project.sandbox.top, flaky.project.sandbox.beside("mark"));
+    // Evidence that is eligible, of a command that now hangs.
+    flaky.collect("4", (Verdict::Killed, None));
+    let path = top.join(".seedgate/evidence.json");
+    let mut evidence: Value = serde_json::from_slice(&fs::read(&path).expect("evidence")).expect("JSON");
+    let slow = format!("touch {} && sleep 60", mark.display());
+    (evidence["command"], evidence["probe"]["command"]) = (slow.clone().into(), slow.into());
+    fs::write(&path, evidence.to_string()).expect("a record");
+    let before = bytes(top);
+    let expires = Day::today().plus(9).to_string();
+    for (signal, code) in [("-INT", Some(70)), ("-KILL", None)] {
+        let _ = fs::remove_file(&mark);
+        let arguments = ["freeze", "open", "test_fetch", "--owner", "ada", "--expires", &expires];
+        let mut child = flaky.project.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("seedgate");
+        assert!(appears(&mark), "{signal}");
+        flaky.project.sandbox.run("kill", &[signal, &child.id().to_string()]);
+        assert_eq!(child.wait().expect("it ends").code(), code, "{signal}");
+        assert!(gone(&mark.display().to_string()), "{signal}");
+        assert!(bytes(top) == before, "{signal}: the repository moved");
+        let is_clear = (0..400).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            flaky.project.left().is_empty()
+        });
+        assert!(is_clear, "{signal}: {:?}", flaky.project.left());
+    }
 }

@@ -20,6 +20,7 @@ mod hooks;
 mod index_file;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod killer;
+mod losses;
 mod partition;
 mod probe;
 mod project;

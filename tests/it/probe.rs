@@ -135,6 +135,102 @@ fn a_broken_run_is_unknown_or_an_error_and_never_a_kill() {
 }
 
 #[test]
+fn what_fails_while_a_test_is_prepared_or_cleaned_up_is_no_kill_and_neither_is_a_missed_deadline() {
+    let Some(tests) = pytest("what_fails_while_a_test_is_prepared_or_cleaned_up_is_no_kill_and_neither_is_a_missed_deadline") else {
+        return;
+    };
+    let prepared = "import pytest\nfrom price import total\n\n\n@pytest.fixture\ndef sum():\n    before = total([1, 2])\n    assert before != -3\n    yield before\n    assert total([2]) != -2\n\n\ndef test_sum(sum):\n    assert sum\n";
+    let cleaned = prepared.replace("    assert before != -3\n", "");
+    let slow = "import time\nfrom hypothesis import given, settings, strategies as st\nfrom price import total\n\n\n@settings(deadline=50, max_examples=5)\n@given(st.just(1))\ndef test_sum(n):\n    time.sleep(0.5 if total([n]) < 0 else 0)\n";
+    // Another test still kills it.
+    let both = format!("{prepared}\n\ndef test_total():\n    assert total([1]) == 1\n");
+    for (text, verdict, why) in [
+        (prepared, "unknown", "setup error in tests/test_price.py::test_sum: AssertionError"),
+        (&cleaned, "unknown", "setup error in tests/test_price.py::test_sum: AssertionError"),
+        (slow, "unknown", "time-out in tests/test_price.py::test_sum"),
+        (&both, "killed", "tests/test_price.py::test_total: AssertionError"),
+    ] {
+        let project = Project::new(&[FILES[0], ("tests/test_price.py", text)]);
+        let (said, record) = probe(&project, &tests, &[]);
+        let outcome = &mutant(&record, "+=", "-=")["outcome"];
+        assert_eq!(outcome["verdict"], verdict, "{text}: {outcome} {}", said.err);
+        assert!(outcome["why"].as_str().is_some_and(|said| said.starts_with(why)), "{text}: {outcome}");
+        // The same in a run of its own, as a patch is.
+        let file = patch(&project, 4, "        t += x", "        t -= x");
+        let (_, record) = probe(&project, &tests, &["--mutant", &file]);
+        assert_eq!(record["mutants"][0]["outcome"]["verdict"], verdict, "{text}: {record}");
+    }
+    let red = prepared.replace("!= -3", "== -3");
+    let project = Project::new(&[FILES[0], ("tests/test_price.py", &red)]);
+    let (said, _) = probe(&project, &tests, &[]);
+    assert!(said.code == Some(65) && said.err.contains("setup error in tests/test_price.py::test_sum"), "{}", said.err);
+}
+
+#[test]
+fn files_with_other_line_ends_marks_and_encodings_are_probed_and_what_cannot_be_read_is_named() {
+    let Some(tests) = pytest("files_with_other_line_ends_marks_and_encodings_are_probed_and_what_cannot_be_read_is_named") else { return };
+    let project = Project::new(&[(
+        "tests/test_all.py",
+        "import crlf, latin, mark\n\n\ndef test_all():\n    assert (crlf.f(2), latin.f(2), mark.f(2)) == (3, 3, 3)\n",
+    )]);
+    project.sandbox.write("src/crlf.py", "def f(n):\r\n    return n + 1\r\n");
+    project.sandbox.write("src/mark.py", "\u{feff}def f(n):\n    return n + 1\n");
+    project.sandbox.write("src/latin.py", b"# coding: latin-1\nE = '\xe9'\n\n\ndef f(n):\n    return n + len('\xe8')\n");
+    project.sandbox.write("src/broken.py", "def f(:\n");
+    project.sandbox.write("src/far.py", "# coding: cp1252\n");
+    project.commit("files", &[]);
+    project.sandbox.commit_all("files");
+    let (said, record) = probe(&project, &tests, &[]);
+    assert_eq!((said.code, counts(&record)[1..].to_vec()), (Some(0), vec![0, 0, 0]), "{record} {}", said.err);
+    for path in ["src/crlf.py", "src/latin.py", "src/mark.py"] {
+        assert!(record["mutants"].as_array().expect("mutants").iter().any(|one| one["path"] == path), "{path}: {record}");
+    }
+    let left: Vec<_> =
+        record["left_out"].as_array().expect("files").iter().map(|one| (one["path"].as_str(), one["why"].as_str())).collect();
+    let of = |path: &str| left.iter().find(|one| one.0 == Some(path)).and_then(|one| one.1).unwrap_or_default();
+    assert!(left.len() == 2 && of("src/broken.py").starts_with("line 1: ") && of("src/far.py").contains("cp1252"), "{left:?}");
+    let text = project.seedgate(&["probe", "--tests", &tests, "--jobs", "1"]).out;
+    assert!(text.contains("left out  src/far.py: line 1: the declared encoding cp1252 is not read\n"), "{text}");
+}
+
+#[test]
+fn a_probe_tells_weakened_then_alive_then_left_out_then_the_sum() {
+    let Some(tests) = pytest("a_probe_tells_weakened_then_alive_then_left_out_then_the_sum") else { return };
+    let project = Project::new(&[FILES[0], FILES[1], ("src/broken.py", "def f(:\n")]);
+    project.commit(
+        "weaker",
+        &[("tests/test_price.py", &TESTS.replace("    assert grown(18)\n", "    assert grown(30)\n").replace("[1, 2]) == 3", "[1])"))],
+    );
+    let said = project.seedgate(&["probe", "--tests", &tests, "--compare", "--budget", "3", "--jobs", "1"]);
+    assert_eq!(said.code, Some(2), "{}", said.err);
+    insta::assert_snapshot!(seconds(&said.out), @r#"
+    oracle_weakened  src/price.py:2 in total  constant 4e3f10116512
+        - 0
+        + 1
+        base tests   killed (1 test asked): tests/test_price.py::test_total: AssertionError: assert 4 == 3
+        patch tests  survived (1 test asked)
+    oracle_weakened  src/price.py:9 in grown  constant bdb541e62505
+        - 18
+        + 19
+        base tests   killed (1 test asked): tests/test_price.py::test_grown: AssertionError: assert False
+        patch tests  survived (1 test asked)
+    left out  src/broken.py: line 1: Expected a parameter or the end of the parameter list
+    twin  patch tests: 2 tests passed in TIME s
+    twin  base tests: 2 tests passed in TIME s
+    seedgate: 3 mutants: 1 killed, 2 survived, 0 unknown, 2 weakened; seed 1729, TIME s
+    "#);
+}
+
+/// The same text without its times.
+fn seconds(text: &str) -> String {
+    let words = text.split_inclusive([' ', '\n']).map(|word| {
+        let is_time = word.trim_end().parse::<f64>().is_ok() && word.contains('.');
+        if is_time { word.replace(word.trim_end(), "TIME") } else { word.to_owned() }
+    });
+    words.collect()
+}
+
+#[test]
 fn a_red_twin_is_an_error_that_names_the_test() {
     let Some(tests) = pytest("a_red_twin_is_an_error_that_names_the_test") else { return };
     let project = Project::new(&[FILES[0], ("tests/test_price.py", "def test_red():\n    assert False\n")]);
@@ -176,6 +272,8 @@ fn a_killed_probe_leaves_neither_a_process_nor_a_file() {
     let Some(tests) = pytest("a_killed_probe_leaves_neither_a_process_nor_a_file") else { return };
     let slow = "import os, time\n\n\ndef test_slow():\n    mark = os.environ['MARK']\n    open(mark + '~', 'w').write(str(os.getpid()))\n    os.rename(mark + '~', mark)\n    time.sleep(600)\n";
     let project = Project::new(&[FILES[0], ("tests/test_price.py", slow)]);
+    let (mut before, mut after) = (Vec::new(), Vec::new());
+    bytes(&project.sandbox.top, &mut before);
     for signal in ["-KILL", "-INT"] {
         let mark = project.sandbox.beside("mark");
         let _ = fs::remove_file(&mark);
@@ -197,6 +295,10 @@ fn a_killed_probe_leaves_neither_a_process_nor_a_file() {
             false
         });
         assert!(clean, "{signal}: {:?}", project.left());
+        // Branches, index and objects are among these.
+        after.clear();
+        bytes(&project.sandbox.top, &mut after);
+        assert!(before == after, "{signal}: the repository moved");
     }
 }
 

@@ -101,5 +101,6 @@ pub(crate) fn probe(head: &Oid, command: &str, (verdict, base): (Verdict, Option
         twins: Vec::new(),
         counts: probe::Counts::of(std::slice::from_ref(&mutant)),
         mutants: vec![mutant],
+        left_out: Vec::new(),
     }
 }

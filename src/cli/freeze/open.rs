@@ -27,8 +27,8 @@ use crate::trial::trees::{self, Source, Trees};
 #[derive(clap::Args)]
 #[command(
     after_help = "It takes the evidence of HEAD (`seedgate evidence collect`), which must come to freeze_eligible and show that the test disagrees with itself.
-Then the command is run until one failure and two passes at once after it are seen, all on one fixture digest. Two failures in a row are no
-noise, and end it. Never frozen: a property, a test that the candidate touches, a test with a counterexample in the ledger.
+Then the command is run until one failure and two passes at once after it are seen, all on one fixture digest. Two failures in a row, here or
+in the evidence, are no noise and end it. Never frozen: a property, a test that the candidate touches, a test with a counterexample in the ledger.
 
 The entry ends on its day (at most [freeze] days from now), and is void as soon as the fixtures or the test move.
 
@@ -142,7 +142,20 @@ fn admit(args: &Args, repo: &Repo, facts: &Facts, evidence: &Evidence, measured:
         let next = "seedgate evidence collect with more --runs".to_owned();
         return Err(Ok(Refusal { exit: Exit::Review, test: id.0.clone(), says, next }));
     }
+    if evidence.is_steady(id) {
+        return refuse(steady(&evidence.seen(id)) + ", in the runs of the evidence", "repair it");
+    }
     Ok(Card::clone(card))
+}
+
+/// Failures that came back at once, wherever they were seen.
+fn steady(seen: &[Seen]) -> String {
+    format!("it failed twice in a row, which is a failure and no noise; {}", told(seen))
+}
+
+fn told(seen: &[Seen]) -> String {
+    let words: Vec<&str> = seen.iter().map(|seen| seen.name()).collect();
+    format!("it did: {}", words.join(" "))
 }
 
 /// Runs the test, and writes evidence and entry when it is noise; else the refusal.
@@ -185,11 +198,10 @@ fn freeze(args: &Args, repo: &Repo, facts: &Facts, of: (&Evidence, &[u8], &Measu
 }
 
 fn refusal(test: &PropId, reruns: &Reruns, seen: &[Seen]) -> Option<Refusal> {
-    let words: Vec<&str> = seen.iter().map(|seen| seen.name()).collect();
-    let told = format!("it did: {}", words.join(" "));
+    let told = told(seen);
     let (exit, says, next) = match reruns {
         Reruns::Noise => return None,
-        Reruns::Steady => (Exit::Refused, format!("it failed twice in a row, which is a failure and no noise; {told}"), "repair it"),
+        Reruns::Steady => (Exit::Refused, steady(seen), "repair it"),
         Reruns::Neither => (
             Exit::Review,
             format!("{} runs did not show one failure and two passes at once after it; {told}", seen.len()),

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Instant, SystemTime};
 
 use crate::cli::freeze::Files;
 use crate::cli::{Failure, open as repository, remembered, trial};
@@ -15,8 +15,8 @@ use crate::freeze::file::{Fault, Freeze};
 use crate::freeze::junit::{self, Case, State};
 use crate::gate::frozen;
 use crate::repo::Repo;
-use crate::report::{self, Suite};
-use crate::trial::{interrupt, wrapped};
+use crate::report::{self, Made, Suite};
+use crate::trial::{evidence, interrupt, wrapped};
 
 /// Run a test suite. Frozen tests run too; their failures are told apart and do not fail it. Everything else does.
 #[derive(clap::Args)]
@@ -24,7 +24,8 @@ use crate::trial::{interrupt, wrapped};
     after_help = "The command runs here, as you would run it. pytest is asked for a JUnit report by itself; another runner is told to write one, and --junit
 names the file. A report that this run did not write, or that is not whole, is no verdict.
 
-An entry that is expired, void or otherwise does not hold freezes nothing. An error in setting a test up or collecting it is no failure of
+An entry that is expired, void or otherwise does not hold, before the run or after it, freezes nothing. A fixture on disk that git does not know
+voids it too. An error in setting a test up or collecting it is no failure of
 the test, and is never frozen. A command that fails without a failing test (a usage error, a coverage threshold) fails.
 
 Examples:
@@ -51,7 +52,8 @@ pub(in crate::cli) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let repo = repository()?;
-    let (freeze, faults) = held(args, &repo)?;
+    let (freeze, mut faults) = held(args, &repo)?;
+    let (start, began) = (Instant::now(), evidence::now());
     interrupt::watch();
     let scratch = tempfile::Builder::new().prefix("seedgate-").tempdir();
     let scratch = scratch.map_err(|error| Failure { exit: Exit::Fault, says: format!("a temporary folder: {error}") })?;
@@ -67,9 +69,20 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let unfit = |says: String| Failure { exit: Exit::Unreadable, says: format!("{says} (the command ended with {code})") };
     let text = read(&report, before).map_err(|says| unfit(no_report(&says, asked)))?;
     let cases = junit::read(&text).map_err(|says| unfit(format!("{}: {says}", trial::shown(&report))))?;
+    // What moves while the tests run is no more what the token is of than what moved before.
+    let seconds = start.elapsed().as_secs_f64();
+    let after = held(args, &repo)?.1;
+    faults.extend(after.into_iter().filter(|fault| !faults.contains(fault)).collect::<Vec<_>>());
     let held = |id: &PropId| !faults.iter().any(|fault| fault.test == *id);
     let frozen: Vec<&PropId> = freeze.entries.iter().map(|entry| &entry.test).filter(|id| held(id)).collect();
-    let suite = sorted(&cases, &frozen, code);
+    let made = Made {
+        command: args.command.iter().map(|word| word.display().to_string()).collect(),
+        began,
+        seconds,
+        fixture_digest: frozen::digest_on_disk(&repo, &remembered())?,
+        git: repo.git_version()?,
+    };
+    let suite = Suite { made, ..sorted(&cases, &frozen, code) };
     report::out(&if args.json {
         report::json(&report::suite_json(&suite, &freeze, &faults, Day::today()))
     } else {

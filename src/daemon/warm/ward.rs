@@ -6,6 +6,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use crate::daemon::staged;
 use crate::daemon::system::{self, Identity};
 use crate::daemon::warm::Reader;
 use crate::daemon::wire::{AnyPath, Known, Warmth};
@@ -166,6 +167,11 @@ impl Ward {
         }
         self.warmth.wanted = seen.len();
         self.warmth.ready = ready;
+        // Nothing that the daemon would die or tire of stands in the way.
+        if whole && ready == seen.len() && reader.shared.store.remembers() {
+            reader.rest();
+            staged::weigh(self, &reader.shared);
+        }
         self.stamp = Some(Stamp { whole, ..stamp });
         Ok(())
     }

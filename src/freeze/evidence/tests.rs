@@ -48,6 +48,7 @@ fn probe(compare: bool, mutants: Vec<Mutant>) -> Probe {
         twins: Vec::new(),
         counts: probe::Counts::of(&mutants),
         mutants,
+        left_out: Vec::new(),
     }
 }
 
@@ -156,6 +157,25 @@ fn a_test_disagrees_only_with_itself_on_the_same_digest() {
         let found = disagreements(&runs);
         assert_eq!(found.first().map(|one| (one.passed_in.clone(), one.failed_in.clone())), want);
         assert!(found.len() < 2 && found.iter().all(|one| one.test == x));
+    }
+}
+
+#[test]
+fn failures_in_a_row_in_the_runs_are_no_noise() {
+    use Seen::{Fail, Pass, Unknown};
+    for (seen, steady) in [
+        (&[Pass, Fail][..], false),
+        (&[Fail, Pass, Fail, Pass], false),
+        (&[Pass, Fail, Fail], true),
+        (&[Fail, Fail, Pass], true),
+        (&[Fail, Unknown, Fail, Pass], false),
+    ] {
+        let test = PropId(TEST.into());
+        let of = |seen: &Seen| (DIGEST.to_owned(), Outcomes::from([(test.clone(), *seen)]));
+        let runs = seen.iter().map(|seen| run(*seen, DIGEST, if *seen == Fail { &[TEST] } else { &[] })).collect();
+        let evidence = Evidence { runs, disagree: disagreements(&seen.iter().map(of).collect::<Vec<_>>()), ..eligible(TEST) };
+        assert_eq!((evidence.is_steady(&test), evidence.seen(&test).as_slice()), (steady, seen));
+        assert!(!evidence.is_steady(&PropId("a.py::test_y".into())));
     }
 }
 

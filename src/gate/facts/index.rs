@@ -5,8 +5,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 
 use sha2::{Digest as _, Sha256};
 
-use crate::gate::facts::{Question, engine, seal};
-use crate::tree::Oid;
+use crate::gate::facts::engine;
 
 /// Bytes before the first bucket: schema and engine.
 pub(super) const HEAD: usize = 128;
@@ -33,9 +32,9 @@ pub(super) struct Slot {
 }
 
 impl Place {
-    /// The place of a key.
-    pub(super) fn of(question: Question, oid: &Oid) -> Self {
-        let hash = Sha256::digest(seal::key(question, oid));
+    /// The place of a name.
+    pub(super) fn of(name: &str) -> Self {
+        let hash = Sha256::digest(name);
         let bucket = u64::from(u16::from_le_bytes([hash[0], hash[1]])) % BUCKETS;
         Place { bucket, tag: [hash[2], hash[3], hash[4], hash[5] | 1] }
     }

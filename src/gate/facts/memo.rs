@@ -5,7 +5,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::gate::facts::seal::{SEAL, Sealed};
+use crate::gate::facts::seal::{self, SEAL, Sealed};
 use crate::gate::facts::{Fact, Question, engine, index};
 use crate::gate::folder;
 use crate::tree::Oid;
@@ -26,7 +26,7 @@ pub struct Memo {
     folder: PathBuf,
     cap: u64,
     open: Option<Vec<(File, bool)>>,
-    moving: Vec<(Question, Oid, Sealed<'static>)>,
+    moving: Vec<(String, Sealed<'static>)>,
 }
 
 impl Memo {
@@ -50,23 +50,33 @@ impl Memo {
 
     /// A fact as it lies there, its seal checked.
     pub fn sealed(&mut self, question: Question, oid: &Oid) -> Option<Sealed<'static>> {
-        let slot = index::Place::of(question, oid);
+        self.named(&seal::key(question, oid))
+    }
+
+    /// What lies there under a name, its seal checked.
+    pub(super) fn named(&mut self, name: &str) -> Option<Sealed<'static>> {
+        let place = index::Place::of(name);
         let mut found = None;
         for (file, old) in self.files() {
-            if let Some(sealed) = lookup(file, &slot).ok().flatten().filter(|sealed| sealed.holds(question, oid)) {
+            if let Some(sealed) = lookup(file, &place).ok().flatten().filter(|sealed| sealed.is_of(name)) {
                 found = Some((sealed, *old));
                 break;
             }
         }
         let (sealed, old) = found?;
         if old && self.moving.len() < 4096 {
-            self.moving.push((question, oid.clone(), sealed.clone()));
+            self.moving.push((name.to_owned(), sealed.clone()));
         }
         Some(sealed)
     }
 
     /// Keeps facts, together with those that were found in the old file. Whatever goes wrong, they are only not kept.
-    pub fn put(&mut self, mut facts: Vec<(Question, Oid, Sealed<'static>)>) {
+    pub fn put(&mut self, facts: Vec<(Question, Oid, Sealed<'static>)>) {
+        self.keep(facts.into_iter().map(|(question, oid, sealed)| (seal::key(question, &oid), sealed)).collect());
+    }
+
+    /// The same under any names.
+    pub(super) fn keep(&mut self, mut facts: Vec<(String, Sealed<'static>)>) {
         facts.append(&mut self.moving);
         if !facts.is_empty() && self.cap > 0 {
             drop(self.write(&facts));
@@ -122,13 +132,13 @@ impl Memo {
         })
     }
 
-    fn write(&self, facts: &[(Question, Oid, Sealed<'static>)]) -> io::Result<()> {
+    fn write(&self, facts: &[(String, Sealed<'static>)]) -> io::Result<()> {
         folder::make(&self.folder).map_err(io::Error::other)?;
         let lock = self.lock()?;
         let mut size = 0;
-        let kept = facts.iter().filter(|(_, _, sealed)| sealed.text.len() <= LARGEST);
+        let kept = facts.iter().filter(|(_, sealed)| sealed.text.len() <= LARGEST);
         let kept: Vec<_> = kept
-            .take_while(|(_, _, sealed)| {
+            .take_while(|(_, sealed)| {
                 size += sealed.text.len() + SEAL;
                 size <= BATCH
             })
@@ -137,8 +147,8 @@ impl Memo {
         let mut at = file.seek(SeekFrom::End(0))?;
         let mut records = Vec::with_capacity(size);
         let mut slots = Vec::with_capacity(kept.len());
-        for (question, oid, sealed) in kept {
-            slots.push((index::Place::of(*question, oid), index::Slot { at, len: u32::try_from(sealed.text.len()).unwrap_or(0) }));
+        for (name, sealed) in kept {
+            slots.push((index::Place::of(name), index::Slot { at, len: u32::try_from(sealed.text.len()).unwrap_or(0) }));
             records.extend_from_slice(&sealed.seal);
             records.extend_from_slice(sealed.text.as_bytes());
             at += (SEAL + sealed.text.len()) as u64;

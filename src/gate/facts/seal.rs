@@ -1,7 +1,9 @@
-//! Owns the sealed form of a fact: its JSON text and a checksum that binds it to engine, question and blob id.
+//! Owns the sealed form of a fact: its JSON text and a checksum that binds it to engine and name (of a blob's fact: question and blob id).
 
 use std::borrow::Cow;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
 
 use crate::gate::facts::{Fact, Question, engine};
@@ -22,16 +24,26 @@ pub struct Sealed<'a> {
 impl Sealed<'static> {
     /// Seals a fact; `None` when its text would not read back as the same fact (then it is kept nowhere).
     pub fn of(question: Question, oid: &Oid, fact: &Fact) -> Option<Self> {
+        Sealed::named(&key(question, oid), fact)
+    }
+
+    /// The same under any name.
+    pub(super) fn named<T: Serialize + DeserializeOwned + PartialEq>(name: &str, fact: &T) -> Option<Self> {
         let text = serde_json::to_string(fact).ok()?;
-        let same = serde_json::from_str::<Fact>(&text).is_ok_and(|read| read == *fact);
-        same.then(|| Sealed { seal: seal(question, oid, &text), text: Cow::Owned(text) })
+        let same = serde_json::from_str::<T>(&text).is_ok_and(|read| read == *fact);
+        same.then(|| Sealed { seal: seal(name, &text), text: Cow::Owned(text) })
     }
 }
 
 impl Sealed<'_> {
     /// Whether the seal is this key's and this text's.
     pub fn holds(&self, question: Question, oid: &Oid) -> bool {
-        seal(question, oid, &self.text) == self.seal
+        self.is_of(&key(question, oid))
+    }
+
+    /// Whether the seal is this name's and this text's.
+    pub(super) fn is_of(&self, name: &str) -> bool {
+        seal(name, &self.text) == self.seal
     }
 
     /// The fact; `None` when the seal is broken or the text is no answer to the question.
@@ -56,9 +68,9 @@ pub fn key(question: Question, oid: &Oid) -> String {
     format!("{} {oid}", serde_json::to_string(&question).unwrap_or_default())
 }
 
-fn seal(question: Question, oid: &Oid, text: &str) -> [u8; SEAL] {
+fn seal(name: &str, text: &str) -> [u8; SEAL] {
     let mut hash = Sha256::new();
-    for part in [engine::id(), &key(question, oid), text] {
+    for part in [engine::id(), name, text] {
         hash.update(part.len().to_le_bytes());
         hash.update(part);
     }

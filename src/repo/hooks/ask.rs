@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 
 use super::HookError;
 use crate::repo::environment::{Environment, is_git};
-use crate::repo::{RepoError, plumbing};
+use crate::repo::{RepoError, native, plumbing};
 
 /// Where git is asked and what it is told. Unlike the git that reads objects it sees the repository's own `core.hooksPath`.
 pub(super) struct Git {
@@ -70,8 +70,7 @@ impl Git {
 
 /// A path from the bytes that git printed.
 pub(super) fn path_of(bytes: Vec<u8>) -> PathBuf {
-    use std::os::unix::ffi::OsStringExt as _;
-    PathBuf::from(OsString::from_vec(bytes))
+    PathBuf::from(native::text(bytes))
 }
 
 fn failure(arguments: &[&OsStr], done: &Output) -> HookError {

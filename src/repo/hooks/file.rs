@@ -1,11 +1,11 @@
 //! Owns writing files so that a reader sees the old bytes or the new ones, and reading files of bounded size without following links.
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use super::HookError;
+use crate::repo::native;
 
 /// More than any hook or configuration that is looked into has.
 const CAP: u64 = 1 << 20;
@@ -25,10 +25,12 @@ pub(super) enum Mode {
 pub(super) fn write(path: &Path, bytes: &[u8], mode: Mode) -> Result<(), HookError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(HookError::io("create", folder))?;
-    // The operating system takes the umask off these bits, as it does for what git writes.
-    let bits = Permissions::from_mode(if mode == Mode::Program { 0o777 } else { 0o666 });
-    let beside = tempfile::Builder::new().prefix(".seedgate-").permissions(bits).tempfile_in(folder);
-    let mut beside = beside.map_err(HookError::io("write in", folder))?;
+    let mut making = tempfile::Builder::new();
+    making.prefix(".seedgate-");
+    if let Some(permissions) = native::mode(mode == Mode::Program) {
+        making.permissions(permissions);
+    }
+    let mut beside = making.tempfile_in(folder).map_err(HookError::io("write in", folder))?;
     beside.write_all(bytes).and_then(|()| beside.as_file().sync_all()).map_err(HookError::io("write", path))?;
     let moved = if mode == Mode::First { beside.persist_noclobber(path) } else { beside.persist(path) };
     moved.map_err(|failed| HookError::Io { doing: "write", path: path.to_owned(), source: failed.error })?;
@@ -75,7 +77,7 @@ pub(super) enum Links {
 
 /// Whether the operating system would execute what stands here.
 pub(super) fn is_program(path: &Path) -> bool {
-    path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    path.metadata().is_ok_and(|found| native::is_program(&found))
 }
 
 /// Whether anything stands here, be it a link that leads nowhere.

@@ -2,7 +2,6 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -11,6 +10,7 @@ use super::ask::path_of;
 use super::file::{self, Links, Mode};
 use super::install::{Found, Request, Wish};
 use super::{Folder, HookError, HookName, Place, shim, shown};
+use crate::repo::native;
 
 const SCHEMA: &str = "seedgate.hooks/1";
 
@@ -98,8 +98,7 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, HookError> {
 impl Adopted {
     /// Writes down what is about to be linked, and links it.
     pub(super) fn link(&self, place: &Place) -> Result<(), HookError> {
-        use std::os::unix::ffi::OsStrExt as _;
-        let names = self.links.iter().filter_map(|(link, _)| link.file_name()).map(|name| name.as_bytes().to_vec()).collect();
+        let names = self.links.iter().filter_map(|(link, _)| link.file_name()).map(|name| name.as_encoded_bytes().to_vec()).collect();
         let record = Record { schema: SCHEMA.to_owned(), links: names };
         let path = record_path(place);
         let bytes = serde_json::to_vec(&record).map_err(|e| HookError::Unfit { path: path.clone(), says: e.to_string() })?;
@@ -107,7 +106,7 @@ impl Adopted {
         fs::create_dir_all(&place.hooks_dir).map_err(HookError::io("create", &place.hooks_dir))?;
         for (link, target) in &self.links {
             if !file::stands(link) {
-                symlink(target, link).map_err(HookError::io("link", link))?;
+                native::link(target, link).map_err(HookError::io("link", link))?;
             }
         }
         Ok(())

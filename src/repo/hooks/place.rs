@@ -1,7 +1,6 @@
 //! Owns where git looks for the hooks of a repository, and whom that folder belongs to.
 
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use super::ask::{Git, path_of};
@@ -142,7 +141,7 @@ fn real(dir: &Path) -> Result<(PathBuf, PathBuf), HookError> {
 
 /// Whether git takes a path of its configuration from the work tree: it puts a folder in place of `~`, `~user` and `%(prefix)`.
 fn is_relative(path: &Path) -> bool {
-    let bytes = path.as_os_str().as_bytes();
+    let bytes = path.as_os_str().as_encoded_bytes();
     path.is_relative() && !bytes.starts_with(b"~") && !bytes.starts_with(b"%(prefix)/")
 }
 

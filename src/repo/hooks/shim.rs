@@ -1,10 +1,10 @@
 //! Owns the text of an installed hook: writing it, knowing it again, reading back which program it calls.
 
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
 use super::HookName;
 use super::file::with_suffix;
+use crate::repo::native;
 
 const ALONE: &[u8] = include_bytes!("../../../hooks/alone.sh");
 const AFTER_EARLIER: &[u8] = include_bytes!("../../../hooks/after-earlier.sh");
@@ -74,7 +74,7 @@ fn value<'b>(bytes: &'b [u8], name: &[u8]) -> Option<(PathBuf, &'b [u8])> {
 /// A path as one word of a POSIX shell: inside single quotes every byte but the quote stands for itself.
 fn quoted(path: &Path) -> Vec<u8> {
     let mut word = vec![b'\''];
-    for byte in path.as_os_str().as_bytes() {
+    for byte in path.as_os_str().as_encoded_bytes() {
         match byte {
             b'\'' => word.extend_from_slice(b"'\\''"),
             byte => word.push(*byte),
@@ -97,7 +97,7 @@ fn unquoted(mut text: &[u8]) -> Option<(PathBuf, &[u8])> {
                 path.push(b'\'');
                 text = rest;
             }
-            None => return Some((PathBuf::from(std::ffi::OsString::from_vec(path)), text)),
+            None => return Some((PathBuf::from(native::text(path)), text)),
         }
     }
 }
@@ -106,6 +106,7 @@ fn unquoted(mut text: &[u8]) -> Option<(PathBuf, &[u8])> {
 mod tests {
     use super::*;
     use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
 
     #[test]
     fn a_program_path_of_any_bytes_is_read_back_from_every_hook() {

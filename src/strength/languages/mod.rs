@@ -297,7 +297,7 @@ impl Language {
     /// Where faults fit in a file.
     ///
     /// # Errors
-    /// [`Unreadable`] when the bytes cannot be decoded or parsed, or are not the text itself.
+    /// [`Unreadable`] when the bytes cannot be decoded or parsed.
     pub fn mutants(self, bytes: &[u8]) -> Result<Places, Unreadable> {
         self.adapter().mutants(bytes)
     }

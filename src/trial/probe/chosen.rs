@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::digest;
+use crate::freeze::probe::LeftOut;
 use crate::partition::{Side, Sides};
 use crate::settings::Settings;
 use crate::strength::languages::Language;
 use crate::strength::mutants::{Places, Site};
-use crate::tree::{Entry, Mode, Oid, RepoPath, Tree};
+use crate::tree::{Entry, Mode, Oid, RepoPath, Tree, TreeError};
 use crate::trial::TrialError;
 
 /// Largest file in which faults are planted, in bytes.
@@ -25,6 +26,15 @@ pub(super) struct Source {
     pub(super) places: Places,
     /// Functions that the change touches.
     touched: BTreeSet<usize>,
+    /// Why it has no places, if it cannot be read.
+    unread: Option<String>,
+}
+
+impl Source {
+    fn unread(path: &RepoPath, entry: &Entry, why: String) -> Arc<Self> {
+        let (path, oid) = (path.to_string(), entry.oid.clone());
+        Arc::new(Source { path, oid, bytes: Vec::new(), places: Places::default(), touched: BTreeSet::new(), unread: Some(why) })
+    }
 }
 
 /// One mutant that may be tried.
@@ -34,7 +44,7 @@ pub(super) struct Candidate {
     pub(super) site: Site,
 }
 
-/// The production files of a tree in which faults fit; what a base holds in the same place tells which functions are touched.
+/// The production files of a tree, those without places too; what a base holds in the same place tells which functions are touched.
 ///
 /// # Errors
 /// When a tree cannot be read.
@@ -43,12 +53,29 @@ pub(super) fn sources(tree: &dyn Tree, base: Option<&dyn Tree>, policy: &Setting
     let mut found = Vec::new();
     for (path, entry) in tree.list(b"")? {
         let is_code = matches!(entry.mode, Mode::File | Mode::Executable) && path.name().ends_with(b".py");
-        let Some(shown) = path.as_str().filter(|_| is_code && sides.side(&path) == Side::Production) else { continue };
-        let bytes = tree.blob(&entry.oid, FILE_CAP).map_err(|error| error.of(&path))?;
-        // What cannot be parsed cannot be run either; the gate names it.
-        let Ok(places) = Language::Python.mutants(&bytes) else { continue };
+        if !is_code || sides.side(&path) != Side::Production {
+            continue;
+        }
+        let Some(shown) = path.as_str() else {
+            found.push(Source::unread(&path, &entry, "its path is not UTF-8".to_owned()));
+            continue;
+        };
+        let bytes = match tree.blob(&entry.oid, FILE_CAP) {
+            Err(TreeError::TooLarge { size, cap, .. }) => {
+                found.push(Source::unread(&path, &entry, format!("it has {size} bytes, more than the {cap} that are read")));
+                continue;
+            }
+            other => other.map_err(|error| error.of(&path))?,
+        };
+        let places = match Language::Python.mutants(&bytes) {
+            Ok(places) => places,
+            Err(why) => {
+                found.push(Source::unread(&path, &entry, why.to_string()));
+                continue;
+            }
+        };
         let touched = base.map_or(Ok(BTreeSet::new()), |base| touched(&path, &entry, &places, base))?;
-        found.push(Arc::new(Source { path: shown.to_owned(), oid: entry.oid, bytes, places, touched }));
+        found.push(Arc::new(Source { path: shown.to_owned(), oid: entry.oid, bytes, places, touched, unread: None }));
     }
     Ok(found)
 }
@@ -58,11 +85,21 @@ fn touched(path: &RepoPath, entry: &Entry, places: &Places, base: &dyn Tree) -> 
     if before.as_ref().is_some_and(|before| before.oid == entry.oid) {
         return Ok(BTreeSet::new());
     }
-    let bytes = before.map_or(Ok(Vec::new()), |before| base.blob(&before.oid, FILE_CAP)).map_err(|error| error.of(path))?;
+    let bytes = match before.map_or(Ok(Vec::new()), |before| base.blob(&before.oid, FILE_CAP)) {
+        // Nothing is known of it, so everything is new.
+        Err(TreeError::TooLarge { .. }) => Vec::new(),
+        other => other.map_err(|error| error.of(path))?,
+    };
     let before = Language::Python.mutants(&bytes).unwrap_or_default();
     let known: BTreeSet<(&str, &str)> = before.functions.iter().map(|f| (f.name.as_str(), f.sha256.as_str())).collect();
     let is_new = |at: &usize| !known.contains(&(places.functions[*at].name.as_str(), places.functions[*at].sha256.as_str()));
     Ok((0..places.functions.len()).filter(is_new).collect())
+}
+
+/// The files that cannot be read, with the reason.
+pub(super) fn left_out(sources: &[Arc<Source>]) -> Vec<LeftOut> {
+    let of = |source: &Arc<Source>| Some(LeftOut { path: source.path.clone(), why: source.unread.clone()? });
+    sources.iter().filter_map(of).collect()
 }
 
 /// The lines at which a mutant could stand, by file.
@@ -169,5 +206,13 @@ mod tests {
         assert_eq!(ids(1), ids(1));
         assert_ne!(ids(1), ids(2));
         assert_eq!(ids(1).len(), 6);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_left_out_by_name() {
+        let (base, head) = trees();
+        let left_out = super::left_out(&sources(&head, Some(&base), &Settings::default()).unwrap());
+        assert_eq!(left_out.iter().map(|one| one.path.as_str()).collect::<Vec<_>>(), ["src/bad.py"]);
+        assert!(left_out[0].why.starts_with("line 1: "), "{left_out:?}");
     }
 }

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io::{ErrorKind, Read as _, Write as _};
-use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -11,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::trial::suite::Tests;
 use crate::trial::suite::command::{End, Running};
 use crate::trial::suite::report::{Order, Report};
+use crate::trial::system::Line;
 use crate::trial::{TrialError, interrupt};
 
 /// Shortest wait between two looks.
@@ -25,7 +25,7 @@ const LINE: usize = 1 << 20;
 /// A run that waits for mutants.
 pub(super) struct Host {
     running: Running,
-    stream: UnixStream,
+    stream: Line,
     rest: Vec<u8>,
     /// Whether mutants can be tried in forks of it.
     is_hot: bool,
@@ -82,7 +82,7 @@ impl Host {
     /// When it cannot be started, or somebody wants it to end.
     pub(super) fn start(tests: &Tests, tree: &Path, order: &Order) -> Result<Started, TrialError> {
         let (start, mut running) = (Instant::now(), Running::start(tests, tree, order, &[tree])?);
-        let mut host: Option<(UnixStream, Vec<u8>)> = None;
+        let mut host: Option<(Line, Vec<u8>)> = None;
         let mut is_hot = false;
         loop {
             interrupt::check()?;
@@ -165,7 +165,7 @@ fn read(said: Said) -> Tried {
 }
 
 /// The plugin's call, if it came.
-fn called(running: &Running) -> Result<Option<UnixStream>, TrialError> {
+fn called(running: &Running) -> Result<Option<Line>, TrialError> {
     let Some(listener) = running.listener() else { return Ok(None) };
     listener.set_nonblocking(true).map_err(TrialError::disk("a socket"))?;
     match listener.accept() {
@@ -179,7 +179,7 @@ fn called(running: &Running) -> Result<Option<UnixStream>, TrialError> {
 }
 
 /// A line, if one is there soon; an error when there will be none.
-fn hear(stream: &mut UnixStream, rest: &mut Vec<u8>) -> std::io::Result<Option<Vec<u8>>> {
+fn hear(stream: &mut Line, rest: &mut Vec<u8>) -> std::io::Result<Option<Vec<u8>>> {
     loop {
         if let Some(at) = rest.iter().position(|b| *b == b'\n') {
             let line = rest.drain(..=at).take(at).collect();

@@ -187,9 +187,6 @@ impl Side<'_> {
 
     /// In a fork of a run that has everything collected; `None` where that cannot be done.
     fn warm(&self, facts: &Facts, bench: &mut Bench, file: (&str, &[u8]), only: &[String]) -> Result<Option<Outcome>, TrialError> {
-        if facts.early.contains(file.0) {
-            return Ok(None);
-        }
         if bench.host.is_none() && !bench.is_tried {
             bench.is_tried = true;
             let order = Order { probe: true, serve: true, ..Order::default() };
@@ -200,8 +197,11 @@ impl Side<'_> {
         let Some(host) = &mut bench.host else { return Ok(None) };
         let limit = facts.limit(only).min(self.tests.limit);
         let count = Some(only.len() as u64);
+        // Of a file that was loaded before anybody looked, nobody knows what ran then: only a kill is one in a fork too.
+        let is_early = facts.early.contains(file.0);
         Ok(match host.ask(file.0, file.1, only, limit, self.memory)? {
             Tried::Killed(why) => Some(Outcome::new(Verdict::Killed, Some(why), count)),
+            Tried::Survived | Tried::Unknown(_) if is_early => None,
             Tried::Survived => Some(Outcome::new(Verdict::Survived, None, count)),
             Tried::Unknown(why) => Some(Outcome::new(Verdict::Unknown, Some(why), count)),
             Tried::Cold => None,

@@ -1,16 +1,14 @@
 //! Owns a job as one tar: the same bytes for the same job, and unpacked only as plain files, folders and links that stay inside.
 
-use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read};
-use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{OpenOptionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use tar::{Archive, Builder, EntryType, Header};
 
 use crate::tree::{Mode, RepoPath};
 use crate::trial::runner::job::Job;
+use crate::trial::system;
 
 /// Largest bundle, in bytes.
 pub const CAP: u64 = 1 << 30;
@@ -27,11 +25,11 @@ pub fn pack(job: &Job) -> io::Result<Vec<u8>> {
         let mut header = Header::new_gnu();
         header.set_mtime(0);
         header.set_mode(if mode == Mode::Executable { 0o755 } else { 0o644 });
-        let path = Path::new(OsStr::from_bytes(&path));
+        let path = system::name(&path);
         if mode == Mode::Symlink {
             header.set_entry_type(EntryType::Symlink);
             header.set_size(0);
-            builder.append_link(&mut header, path, Path::new(OsStr::from_bytes(bytes)))?;
+            builder.append_link(&mut header, path, system::name(bytes))?;
         } else {
             header.set_size(bytes.len() as u64);
             builder.append_data(&mut header, path, bytes)?;
@@ -66,7 +64,7 @@ pub fn unpack(bundle: impl Read, root: &Path) -> Result<(), String> {
         }
     }
     for (name, target, file) in &links {
-        let made = folder_of(file).and_then(|()| symlink(OsStr::from_bytes(target), file));
+        let made = folder_of(file).and_then(|()| system::link(target, file));
         made.map_err(|error| format!("{}: {error}", RepoPath::new(name.as_slice())))?;
     }
     let escaped = links.iter().find(|(_, _, file)| !file.canonicalize().is_ok_and(|end| end.starts_with(&root)));
@@ -76,7 +74,7 @@ pub fn unpack(bundle: impl Read, root: &Path) -> Result<(), String> {
 fn place(root: &Path, name: &[u8]) -> Option<PathBuf> {
     let parts = || name.split(|b| *b == b'/');
     let odd = parts().any(|part| matches!(part, b"" | b"." | b"..") || part.contains(&0));
-    (!odd).then(|| parts().fold(root.to_path_buf(), |path, part| path.join(OsStr::from_bytes(part))))
+    (!odd).then(|| parts().fold(root.to_path_buf(), |path, part| path.join(system::name(part))))
 }
 
 fn folder_of(file: &Path) -> io::Result<()> {
@@ -85,9 +83,9 @@ fn folder_of(file: &Path) -> io::Result<()> {
 
 fn write<R: Read>(entry: &mut tar::Entry<'_, R>, file: &Path) -> io::Result<()> {
     folder_of(file)?;
-    let mode = if entry.header().mode()? & 0o111 == 0 { 0o644 } else { 0o755 };
+    let is_executable = entry.header().mode()? & 0o111 != 0;
     let size = entry.size();
-    let mut new = File::options().write(true).create_new(true).mode(mode).open(file)?;
+    let mut new = system::create(file, is_executable)?;
     if io::copy(entry, &mut new)? == size { Ok(()) } else { Err(io::Error::other("it is cut off")) }
 }
 

@@ -5,12 +5,11 @@ use std::io::{Read, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 use std::time::Duration;
 
-use rustix::process::getppid;
-
 use crate::digest;
 use crate::trial::TrialError;
 use crate::trial::runner::exec::Engine;
 use crate::trial::runner::{Unknown, bundle, job};
+use crate::trial::system;
 
 /// Reads a tar, checks it, unpacks it and runs the job in it.
 ///
@@ -30,8 +29,8 @@ pub fn run(engine: &Engine, input: &mut dyn Read, sha256: &str, total: Duration)
     bundle::unpack(file, &top).map_err(wrong)?;
     let own = job::FOLDER.iter().fold(top.clone(), |path, part| path.join(part));
     // Whoever asked is gone when this process has another parent: then nobody waits for an answer.
-    let caller = getppid();
-    Ok(engine.run(&top, Path::new(&own), total, &|| getppid() == caller)?.verdict)
+    let caller = system::caller();
+    Ok(engine.run(&top, Path::new(&own), total, &|| system::caller() == caller)?.verdict)
 }
 
 fn copy(input: &mut dyn Read, file: &mut fs::File, sum: &mut dyn FnMut(&[u8])) -> Result<(), String> {

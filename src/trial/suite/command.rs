@@ -5,8 +5,6 @@ use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{Read, Write as _};
-use std::os::unix::net::UnixListener;
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,6 +17,7 @@ use crate::trial::TrialError;
 use crate::trial::suite::Tests;
 use crate::trial::suite::keeper::{COMMAND, GOODBYE};
 use crate::trial::suite::report::{Order, Report, Sent};
+use crate::trial::system::{self, Door};
 
 /// The pytest plugin that is shipped.
 pub const PLUGIN: &str = include_str!("../../../templates/python/seedgate_report.py");
@@ -50,7 +49,7 @@ pub struct Running {
     output: Arc<Mutex<VecDeque<u8>>>,
     report: PathBuf,
     nonce: String,
-    listener: Option<UnixListener>,
+    listener: Option<Door>,
     scratch: tempfile::TempDir,
 }
 
@@ -70,7 +69,7 @@ impl Running {
         let (report, nonce) = (here.join("report.json"), nonce());
         let socket = here.join("s");
         // Without a socket (its path may be too long for one) each mutant is a run of its own.
-        let listener = if order.serve { UnixListener::bind(&socket).ok() } else { None };
+        let listener = if order.serve { Door::bind(&socket).ok() } else { None };
         let serve = if listener.is_some() { Some(text(&socket)?) } else { None };
         let sent = Sent { nonce: &nonce, root: text(tree)?, report: text(&report)?, serve, order };
         let order_file = here.join("order.json");
@@ -85,8 +84,8 @@ impl Running {
         }
         command.args(["--", "sh", "-c"]).arg(&tests.command).current_dir(tree);
         environment(&mut command, tests, tree, here);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-        close_fds::set_fds_cloexec_threadsafe(3, &[]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        system::alone(&mut command).map_err(TrialError::disk(&own))?;
         let mut child = command.spawn().map_err(TrialError::disk(own))?;
         let output = Arc::new(Mutex::new(VecDeque::new()));
         let pipes: [Option<Box<dyn Read + Send>>; 2] =
@@ -105,7 +104,7 @@ impl Running {
     }
 
     /// Where the plugin calls, if it was asked to.
-    pub fn listener(&self) -> Option<&UnixListener> {
+    pub fn listener(&self) -> Option<&Door> {
         self.listener.as_ref()
     }
 
@@ -115,7 +114,7 @@ impl Running {
     /// When the system does not tell.
     pub fn ended(&mut self) -> Result<Option<i32>, TrialError> {
         let status = self.child.try_wait().map_err(TrialError::disk("the test command"))?;
-        Ok(status.map(|status| status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default())))
+        Ok(status.map(system::code))
     }
 
     /// The plugin's report, if it left one that answers.

@@ -109,7 +109,11 @@ impl Report {
     /// The first test without a verdict, in a line.
     pub fn broken(&self) -> Option<String> {
         let (id, outcome, _, says) = self.tests.iter().find(|(_, outcome, ..)| outcome.is_broken())?;
-        let word = if *outcome == TestOutcome::Timeout { "time-out" } else { "import error" };
+        let word = match outcome {
+            TestOutcome::Timeout => "time-out",
+            TestOutcome::Error => "setup error",
+            _ => "import error",
+        };
         Some(format!("{word} in {id}: {says}"))
     }
 

@@ -17,7 +17,8 @@ fn only_a_failing_test_is_a_failure_and_all_that_keeps_tests_from_running_is_unk
     for (code, exit, tests, error, want) in [
         (0, Some(0), &[("a", "passed"), ("b", "skipped"), ("c", "xfailed")][..], None, Some(Passed)),
         (1, Some(1), &[("a", "passed"), ("b", "failed")], None, Some(Failed(vec!["b".into()]))),
-        (1, Some(1), &[("a", "error")], None, Some(Failed(vec!["a".into()]))),
+        (1, Some(1), &[("a", "error")], None, None),
+        (1, Some(1), &[("a", "error"), ("b", "failed")], None, Some(Failed(vec!["b".into()]))),
         (1, Some(1), &[("a", "import_error")], None, None),
         (1, Some(1), &[("a", "timeout")], None, None),
         (1, Some(1), &[("a", "passed")], None, None),

@@ -2,11 +2,10 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use crate::digest;
+use crate::trial::system;
 
 /// The seal of a folder as it is now.
 pub(super) fn of(root: &Path) -> io::Result<String> {
@@ -16,10 +15,9 @@ pub(super) fn of(root: &Path) -> io::Result<String> {
         for entry in fs::read_dir(&folder)? {
             let path = entry?.path();
             let found = path.symlink_metadata()?;
-            let name = path.strip_prefix(root).unwrap_or(&path).as_os_str().as_bytes();
-            let facts = (found.mode(), found.size(), found.ino(), found.mtime(), found.mtime_nsec(), found.ctime(), found.ctime_nsec());
+            let name = system::name_bytes(path.strip_prefix(root).unwrap_or(&path).as_os_str());
             // A folder's size and times also tell of names that came and went.
-            lines.push([name, format!("\0{facts:?}\n").as_bytes()].concat());
+            lines.push([name, format!("\0{}\n", system::state(&found)).as_bytes()].concat());
             if found.is_dir() {
                 waiting.push(path);
             }

@@ -1,14 +1,11 @@
 //! Owns writing a tree out: modes kept, nothing outside the folder, no link that leads out of it.
 
-use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{BufWriter, Write as _};
-use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{OpenOptionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use crate::tree::{Entry, Mode, RepoPath, Tree};
-use crate::trial::{TrialError, interrupt};
+use crate::trial::{TrialError, interrupt, system};
 
 /// Largest file, in bytes.
 const FILE_CAP: u64 = 1 << 30;
@@ -42,7 +39,7 @@ pub(super) fn out(tree: &dyn Tree, entries: &[(RepoPath, Entry)], root: &Path) -
     for (path, oid, file) in &links {
         let target = tree.blob(oid, LINK_CAP).map_err(|error| error.of(path))?;
         folder_of(file)?;
-        symlink(OsStr::from_bytes(&target), file).map_err(TrialError::disk(file))?;
+        system::link(&target, file).map_err(TrialError::disk(file))?;
     }
     drop_escapes(root, links.into_iter().map(|(_, _, file)| file).collect())
 }
@@ -57,7 +54,7 @@ fn place(root: &Path, path: &RepoPath) -> Result<Option<PathBuf>, TrialError> {
         if part == b"__pycache__" {
             return Ok(None);
         }
-        file.push(OsStr::from_bytes(part));
+        file.push(system::name(part));
     }
     Ok(Some(file))
 }
@@ -69,8 +66,7 @@ fn folder_of(file: &Path) -> Result<(), TrialError> {
 
 fn copy(tree: &dyn Tree, path: &RepoPath, entry: &Entry, file: &Path, is_executable: bool) -> Result<u64, TrialError> {
     folder_of(file)?;
-    let mode = if is_executable { 0o755 } else { 0o644 };
-    let new = File::options().write(true).create_new(true).mode(mode).open(file).map_err(TrialError::disk(file))?;
+    let new = system::create(file, is_executable).map_err(TrialError::disk(file))?;
     let (mut new, mut size, mut failed) = (BufWriter::new(new), 0, None);
     let mut piece = |bytes: &[u8]| {
         size += bytes.len() as u64;

@@ -5,8 +5,6 @@ use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, BufRead as _, BufReader, Read, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -14,9 +12,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process_group};
-
 use crate::trial::TrialError;
+use crate::trial::system::{self, Group};
 
 /// Variables of the user that a child keeps: where programs are, and which of several Pythons is meant.
 const KEPT: [&str; 5] = ["LD_LIBRARY_PATH", "PYENV_ROOT", "PYENV_VERSION", "SYSTEMROOT", "NIX_LD_LIBRARY_PATH"];
@@ -41,7 +38,7 @@ const MOMENT: Duration = Duration::from_secs(2);
 /// A child that is ended, with its group, when this value goes.
 pub struct Process {
     child: Child,
-    group: Option<Pid>,
+    group: Option<Group>,
     orders: Option<Sender<Vec<u8>>>,
     lines: Receiver<io::Result<Vec<u8>>>,
     words: Arc<Mutex<VecDeque<u8>>>,
@@ -75,10 +72,9 @@ impl Process {
     /// # Errors
     /// [`TrialError::NoWorker`] when it cannot be started.
     pub fn of(mut command: Command, program: &Path) -> Result<Self, TrialError> {
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-        close_fds::set_fds_cloexec_threadsafe(3, &[]);
-        let mut child =
-            command.spawn().map_err(|error| TrialError::NoWorker(format!("{} cannot be started: {error}", program.display())))?;
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let started = system::alone(&mut command).and_then(|()| command.spawn());
+        let mut child = started.map_err(|error| TrialError::NoWorker(format!("{} cannot be started: {error}", program.display())))?;
         let (orders, lines, words) = (channel(), channel(), Arc::new(Mutex::new(VecDeque::new())));
         if let (Some(mut input), Some(output), Some(errors)) = (child.stdin.take(), child.stdout.take(), child.stderr.take()) {
             let (asked, heard, kept) = (orders.1, lines.0, Arc::clone(&words));
@@ -87,7 +83,7 @@ impl Process {
             thread::spawn(move || hear(output, &heard));
             thread::spawn(move || keep(errors, &kept));
         }
-        let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        let group = Group::of(&child);
         Ok(Process { child, group, orders: Some(orders.0), lines: lines.1, words })
     }
 
@@ -146,7 +142,7 @@ impl Process {
         self.orders = None;
         // While it is not waited for, nobody else can have its number.
         if let Some(group) = self.group.take() {
-            let _ = kill_process_group(group, Signal::KILL);
+            group.kill();
         }
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -160,7 +156,7 @@ impl Drop for Process {
 }
 
 fn how(status: ExitStatus) -> String {
-    match (status.signal(), status.code()) {
+    match (system::signal(status), status.code()) {
         (Some(signal), _) => format!("signal {signal}{}", named(signal)),
         (None, Some(code)) => format!("exit {code}"),
         _ => "no status".to_owned(),
@@ -223,7 +219,7 @@ fn path() -> OsString {
 /// # Errors
 /// [`TrialError::NoWorker`] when there is none.
 pub fn find(name: &str, top: &Path) -> Result<PathBuf, TrialError> {
-    let runs = |file: &PathBuf| fs::metadata(file).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0);
+    let runs = |file: &PathBuf| fs::metadata(file).is_ok_and(|found| system::is_program(&found));
     if name.contains('/') {
         let file = top.join(name);
         return if runs(&file) { Ok(file) } else { Err(TrialError::NoWorker(format!("{} is no program", file.display()))) };

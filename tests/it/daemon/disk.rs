@@ -23,7 +23,7 @@ fn with_cache(house: &House, mount: &str, daemon: &str, script: &str) -> Output 
 const TWICE: &str = "{ \"$0\" check; echo \"exit $?\"; \"$0\" check; echo \"exit $?\"; }";
 const FULL: [&str; 3] = [
     "mount -t tmpfs -o mode=700,size=4k none \"$C\" && mkdir \"$C/full\" && { head -c 99999 /dev/zero >\"$C/full/it\" 2>&- || :; }",
-    "mount -t tmpfs -o mode=700,size=20k none \"$C\"",
+    "mount -t tmpfs -o mode=700,size=8k none \"$C\"",
     "mount -t tmpfs -o mode=700,nr_inodes=2 none \"$C\"",
 ];
 const READ_ONLY: &str = "mount -t tmpfs -o mode=700,ro none \"$C\"";

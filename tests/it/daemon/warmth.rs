@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Stdio;
 
-use seedgate::gate::facts::Question;
+use seedgate::gate::facts::{Question, engine};
 use seedgate::tree::Oid;
 
 use super::house::{HANG, House, end, finish, signal, skipped};
@@ -32,6 +32,23 @@ fn what_head_and_index_need_is_ready_and_then_nothing_is_computed() {
     let verdict: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(verdict["facts"]["cold"], 0, "{}", verdict["facts"]);
     assert_ne!(verdict["facts_from"], "cold");
+    assert_eq!(end(daemon, "TERM"), Some(0));
+}
+
+#[test]
+fn what_is_staged_is_weighed_before_its_commit_asks() {
+    let house = House::new();
+    let daemon = house.serve(HANG);
+    warm(&house);
+    fs::write(house.repo.join("tests/test_app.py"), "def test_two():\n    assert f(2) == 4 or True\n").unwrap();
+    house.git(&["add", "."]);
+    let memo = house.path(&format!("home/.cache/seedgate/facts/{}.memo", engine::short()));
+    let lost = "lost \\\"assert f(2) == 4\\\", \\\"assert f(3) == 9\\\"";
+    house.wait_for("what is staged to be weighed", || String::from_utf8_lossy(&fs::read(&memo).unwrap_or_default()).contains(lost));
+    let output = finish(&mut house.seedgate(&["check", "--json"]));
+    let verdict: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(verdict["facts"], serde_json::json!({"memory": 0, "memo": 1, "daemon": 0, "cold": 0}));
+    assert_eq!(house.check(), house.cold());
     assert_eq!(end(daemon, "TERM"), Some(0));
 }
 

@@ -3,6 +3,10 @@
 use std::borrow::Cow;
 
 use crate::strength::languages::Unreadable;
+use crate::strength::mutants;
+
+/// The UTF-8 byte order mark.
+const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Largest file that is read, in bytes.
 const SIZE_CAP: usize = 4 << 20;
@@ -23,7 +27,7 @@ pub(super) fn text(bytes: &[u8]) -> Result<Cow<'_, str>, Unreadable> {
         let at = bytes.iter().position(|b| *b == 0).unwrap_or_default();
         return Err(refused(bytes, at, "source code cannot contain null bytes".to_owned()));
     }
-    let (marked, body) = bytes.strip_prefix(b"\xef\xbb\xbf").map_or((false, bytes), |body| (true, body));
+    let (marked, body) = bytes.strip_prefix(MARK).map_or((false, bytes), |body| (true, body));
     let encoding = encoding(body, marked)?;
     let text = match encoding {
         Encoding::Latin1 => Cow::Owned(body.iter().map(|b| char::from(*b)).collect()),
@@ -39,6 +43,26 @@ pub(super) fn text(bytes: &[u8]) -> Result<Cow<'_, str>, Unreadable> {
         }
     };
     Ok(if body.contains(&b'\r') { Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n")) } else { text })
+}
+
+/// Where each byte of the text stands in the file, its end too, and how the file's bytes are text.
+pub(super) fn offsets(bytes: &[u8], text: &str) -> Result<(Vec<usize>, mutants::Encoding), Unreadable> {
+    let (marked, body) = bytes.strip_prefix(MARK).map_or((false, bytes), |body| (true, body));
+    let is_latin = encoding(body, marked)? == Encoding::Latin1;
+    let (mut offsets, mut at) = (Vec::with_capacity(text.len() + 1), bytes.len() - body.len());
+    for c in text.chars() {
+        offsets.resize(offsets.len() + c.len_utf8(), at);
+        let is_pair = c == '\n' && bytes.get(at..at + 2) == Some(b"\r\n");
+        at += if is_pair {
+            2
+        } else if is_latin {
+            1
+        } else {
+            c.len_utf8()
+        };
+    }
+    offsets.push(at);
+    Ok((offsets, if is_latin { mutants::Encoding::Latin1 } else { mutants::Encoding::Utf8 }))
 }
 
 fn refused(bytes: &[u8], at: usize, says: String) -> Unreadable {

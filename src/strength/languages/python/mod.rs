@@ -135,12 +135,15 @@ fn senses(bytes: &[u8]) -> Result<Vec<Sense>, Unreadable> {
 /// Where faults fit in one file.
 fn mutants(bytes: &[u8]) -> Result<Places, Unreadable> {
     let source = decode::text(bytes)?;
+    let mut places = parsed(bytes, |file, body| mutants::read(file, &source, body))?;
     if source.as_bytes() != bytes {
-        // Offsets of the text would not be offsets of the file.
-        let says = "no fault is planted in a file with a byte order mark, other line ends than \\n, or another encoding than UTF-8";
-        return Err(Unreadable { line: 1, says: says.to_owned() });
+        // Offsets of the text are none of the file.
+        let (offsets, encoding) = decode::offsets(bytes, &source)?;
+        let of = |at: usize| offsets.get(at).copied().unwrap_or(bytes.len());
+        places.sites.iter_mut().for_each(|site| (site.at, site.end) = (of(site.at), of(site.end)));
+        places.encoding = encoding;
     }
-    parsed(bytes, |file, body| mutants::read(file, &source, body))
+    Ok(places)
 }
 
 /// Reads a tree on a stack that is deep enough for it.

@@ -55,7 +55,8 @@ impl Finder<'_, '_> {
             return;
         }
         let line = self.file.line(range.start());
-        self.places.sites.push(Site { function, operator, at: range.start().to_usize(), before, after, line, reach: self.reach });
+        let (at, end) = (range.start().to_usize(), range.end().to_usize());
+        self.places.sites.push(Site { function, operator, at, end, before, after, line, reach: self.reach });
     }
 
     /// Exchanges the one operator that stands between two operands.

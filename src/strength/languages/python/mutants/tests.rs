@@ -10,7 +10,7 @@ fn found(body: &str) -> Vec<String> {
     let text = format!("def f(x, y):\n    {}\n", body.replace('\n', "\n    "));
     let places = places(&text);
     for site in &places.sites {
-        let mutant = site.planted(text.as_bytes()).unwrap();
+        let mutant = site.planted(text.as_bytes(), places.encoding).unwrap();
         assert!(mutant != text.as_bytes() && Language::Python.mutants(&mutant).is_ok(), "{}", String::from_utf8_lossy(&mutant));
     }
     places.sites.iter().map(|site| format!("{} {} -> {}", site.operator.name(), site.before, site.after)).collect()
@@ -92,12 +92,41 @@ fn a_place_knows_its_function_and_the_lines_that_reach_it() {
     assert!(sites.contains(&(">", 0, 4, (4, 5))) && sites.contains(&("-", 1, 7, (7, 8))), "{sites:?}");
 }
 
+/// The file with each of its faults in it.
+fn planted(bytes: &[u8]) -> Vec<Vec<u8>> {
+    let places = Language::Python.mutants(bytes).unwrap();
+    let mutants: Vec<_> = places.sites.iter().map(|site| site.planted(bytes, places.encoding).unwrap()).collect();
+    assert!(mutants.iter().all(|mutant| Language::Python.mutants(mutant).is_ok()));
+    mutants
+}
+
 #[test]
-fn bytes_that_are_not_the_text_itself_have_no_places() {
-    for bytes in
-        [&b"def f():\r\n    return 1\r\n"[..], b"\xef\xbb\xbfdef f():\n    return 1\n", b"# coding: latin-1\ndef f():\n    return '\xe9'\n"]
-    {
-        assert!(Language::Python.mutants(bytes).unwrap_err().says.contains("no fault is planted"));
+fn a_fault_in_bytes_that_are_not_the_text_itself_moves_none_of_the_other_bytes() {
+    for (bytes, wanted) in [
+        (&b"def f(x):\r\n    g(x)\r\n"[..], &b"def f(x):\r\n    pass\r\n"[..]),
+        (b"def f(x):\r    g(x)\r", b"def f(x):\r    pass\r"),
+        (b"\xef\xbb\xbfdef f(x):\n    g(x)\n", b"\xef\xbb\xbfdef f(x):\n    pass\n"),
+        (b"\xef\xbb\xbfdef f(x):\r\n    '\xc3\xa9'\r\n    g(x)\r\n", b"\xef\xbb\xbfdef f(x):\r\n    '\xc3\xa9'\r\n    pass\r\n"),
+        (b"# coding: latin-1\ndef f(x):\n    g('\xe9')\n", b"# coding: latin-1\ndef f(x):\n    pass\n"),
+        (
+            b"# coding: latin-1\ndef f(x):\n    '\xe9'\n    if not x == '\xe8': return\n",
+            b"# coding: latin-1\ndef f(x):\n    '\xe9'\n    if x == '\xe8': return\n",
+        ),
+    ] {
+        assert!(planted(bytes).contains(&wanted.to_vec()), "{}", bytes.escape_ascii());
+    }
+    let crlf = b"def f(x):\r\n    g(x,\r\n      1)\r\n    return x\r\n";
+    assert!(planted(crlf).contains(&b"def f(x):\r\n    pass\r\n    return x\r\n".to_vec()));
+    let places = Language::Python.mutants(crlf).unwrap();
+    assert!(
+        places.sites.iter().all(|site| site.planted(b"another file, and long enough to have the place in it", places.encoding).is_none())
+    );
+}
+
+#[test]
+fn bytes_that_are_no_text_have_no_places() {
+    for (bytes, says) in [(&b"# coding: cp1252\nX = 1\n"[..], "cp1252"), (b"X = '\xe9'\n", "not UTF-8"), (b"X = 1\0\n", "null bytes")] {
+        assert!(Language::Python.mutants(bytes).unwrap_err().says.contains(says));
     }
     assert!(Language::Python.mutants(b"def f(:\n").is_err());
 }
