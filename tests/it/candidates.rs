@@ -157,3 +157,21 @@ fn a_job_that_leaves_no_verdict_is_no_pass_and_no_failure() {
     assert!(!project.sandbox.top.join(".seedgate/ledger.json").exists());
     assert_eq!(json(&project, ".seedgate/runs.json")["rows"][0]["verdict"], "unknown");
 }
+
+#[test]
+fn machines_are_told_the_pinned_file_what_each_candidate_came_to_and_what_the_base_said() {
+    let project = plain();
+    let said = project.seedgate(&["candidates", "accept", "--property", "prop_clamp", "--base", "HEAD~1", "--json", "proposals"]);
+    assert_eq!((said.code, said.out.parse().ok()), (Some(0), Some(json(&project, ".seedgate/candidates.json"))), "{}", said.err);
+    let said = replay(&project, &["--json"]);
+    let told: Value = serde_json::from_str(&said.out).expect("JSON");
+    assert_eq!((said.code, &told["schema"], &told["exit"]), (Some(2), &"seedgate.candidates-replay/1".into(), &2.into()));
+    let outcomes: Vec<_> = told["candidates"].as_array().expect("rows").iter().map(|one| (&one["outcome"], &one["shrunk"]["n"])).collect();
+    assert_eq!(outcomes, [(&"held".into(), &Value::Null), (&"failed".into(), &4711.into())], "{told}");
+    let said = project.seedgate(&["ledger", "replay-base", "--base", "HEAD~1", "--json"]);
+    let told: Value = serde_json::from_str(&said.out).expect("JSON");
+    assert_eq!(
+        (said.code, &told["schema"], &told["rows"][0]["row"]["decision"]),
+        (Some(0), &"seedgate.replay-base/1".into(), &"promote".into())
+    );
+}
