@@ -36,10 +36,25 @@ pub struct Settings {
     pub quarantine: usize,
     /// `[freeze] days`: most days from the day a token is issued to the expiry of its freeze.
     pub freeze_days: u32,
+    /// `[checks] unwrap`: what a step counts as that must succeed.
+    pub unwrap: Steps,
     /// `[worker]`: how properties are run.
     pub worker: WorkerSettings,
     /// `[runner]`: where jobs run.
     pub runner: RunnerSettings,
+}
+
+/// What a statement counts as that only must succeed: `f().unwrap();`, `f().expect("…");`, `f()?;`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Steps {
+    /// A condition that is held, and no assertion.
+    #[default]
+    Hold,
+    /// An assertion like any other.
+    Count,
+    /// Nothing.
+    Off,
 }
 
 /// `[worker]`: what runs the properties, and where its code is found.
@@ -109,6 +124,7 @@ impl Default for Settings {
             rules: Rules::default(),
             quarantine: defaults::QUARANTINE,
             freeze_days: defaults::FREEZE_DAYS,
+            unwrap: Steps::default(),
             worker: WorkerSettings::default(),
             runner: RunnerSettings::default(),
         }
@@ -193,6 +209,7 @@ impl Settings {
             rules: reader.rules(file.rules)?,
             quarantine: reader.quarantine(file.ledger.unwrap_or_default())?,
             freeze_days: reader.freeze_days(file.freeze.unwrap_or_default())?,
+            unwrap: file.checks.unwrap_or_default().unwrap,
             worker: reader.worker(file.worker.unwrap_or_default())?,
             runner: reader.runner(file.runner.unwrap_or_default())?,
         })
@@ -219,6 +236,7 @@ struct File {
     rules: Option<rules::Table>,
     ledger: Option<LedgerTable>,
     freeze: Option<FreezeTable>,
+    checks: Option<ChecksTable>,
     worker: Option<WorkerTable>,
     runner: Option<runner::RunnerTable>,
 }
@@ -257,6 +275,13 @@ struct LedgerTable {
 #[serde(deny_unknown_fields)]
 struct FreezeTable {
     days: Option<Spanned<i64>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ChecksTable {
+    #[serde(default)]
+    unwrap: Steps,
 }
 
 #[derive(Default, Deserialize)]

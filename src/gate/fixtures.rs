@@ -118,7 +118,19 @@ impl Search<'_> {
             (_, Some(new)) if new.mode == Mode::Gitlink => "the submodule names another commit; what it holds cannot be read here".into(),
             _ => "bytes changed".into(),
         };
-        Ok(drift(&change.path, says, was, is))
+        let mut finding = drift(&change.path, says, was, is);
+        finding.says.extend(self.kept_for(change)?.map(|test| format!("it is what {test} must give")));
+        Ok(finding)
+    }
+
+    /// The test of which the file kept the output on the base.
+    fn kept_for(&self, change: &Change) -> Result<Option<String>, GateError> {
+        let Some(old) = change.old.as_ref().filter(|old| matches!(old.mode, Mode::File | Mode::Executable)) else { return Ok(None) };
+        match self.base.tree.blob(&old.oid, SOURCE_CAP) {
+            Ok(bytes) => Ok(languages::kept_for(&change.path, &bytes)),
+            Err(TreeError::TooLarge { .. }) => Ok(None),
+            Err(error) => Err(error.of(&change.path).into()),
+        }
     }
 
     fn moved_to(&self, change: &Change) -> Option<String> {

@@ -6,6 +6,7 @@ mod conditions;
 mod files;
 mod link;
 mod resolve;
+mod steps;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -80,6 +80,30 @@ fn profile(path: &RepoPath, was: &Table, is: &Table, text: &str) -> Vec<Loss> {
     losses
 }
 
+/// Variables of which a lower number tries properties less, and what is usual.
+const LESSENED: [(&str, u64); 4] =
+    [("PROPTEST_CASES", 256), ("PROPTEST_MAX_DEFAULT_SIZE_RANGE", 100), ("QUICKCHECK_TESTS", 100), ("QUICKCHECK_GENERATOR_SIZE", 100)];
+
+/// Programs that run nothing of what they are given.
+const IDLE: [&str; 6] = ["true", "echo", "printf", "cat", "test", ":"];
+
+/// Targets whose tests are given to a program that does not run them.
+fn idle(path: &RepoPath, was: &Table, is: &Table, text: &str) -> Vec<Loss> {
+    let runner = |table: &Table, target: &str| -> Option<String> {
+        let value = table.get("target")?.get(target)?.get("runner")?;
+        let first = value.as_array().map_or(Some(value), |words| words.first())?;
+        let program = first.as_str()?.split_whitespace().next()?.rsplit('/').next()?;
+        IDLE.contains(&program).then(|| program.to_owned())
+    };
+    let targets = is.get("target").and_then(Value::as_table).into_iter().flatten().map(|(target, _)| target);
+    let fresh = targets.filter_map(|target| runner(is, target).filter(|_| runner(was, target).is_none()).map(|program| (target, program)));
+    fresh
+        .map(|(target, program)| {
+            Loss::at(path, Some(line_of(text, "runner")), format!("target {target}: runner = {program}: no test is run"))
+        })
+        .collect()
+}
+
 /// Variables by which properties are tried less, set for every run.
 fn settings(path: &RepoPath, was: &Table, is: &Table, text: &str) -> Vec<Loss> {
     let told = |table: &Table, key: &str| {
@@ -88,21 +112,22 @@ fn settings(path: &RepoPath, was: &Table, is: &Table, text: &str) -> Vec<Loss> {
         Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
     };
     let mut losses = Vec::new();
-    for (key, usual) in [("PROPTEST_CASES", 256_u64), ("QUICKCHECK_TESTS", 100)] {
+    for (key, usual) in LESSENED {
         let number = |value: Option<String>| value.map_or(Some(usual), |value| value.parse().ok());
         let (before, after) = (number(told(was, key)), number(told(is, key)));
         if after < before {
-            let says = format!("env: {key} = {}: properties are tried less often", told(is, key).unwrap_or_default());
+            let says = format!("env: {key} = {}: properties are tried less", told(is, key).unwrap_or_default());
             losses.push(Loss::at(path, Some(line_of(text, key)), says));
         }
     }
-    for key in ["PROPTEST_DISABLE_FAILURE_PERSISTENCE", "INSTA_UPDATE", "INSTA_FORCE_PASS"] {
+    for key in ["PROPTEST_DISABLE_FAILURE_PERSISTENCE", "PROPTEST_RNG_SEED", "INSTA_UPDATE", "INSTA_FORCE_PASS"] {
         let after = told(is, key);
         let passes = after.as_deref().is_some_and(|value| !matches!(value, "no" | "0" | "auto" | "new"));
         if passes && after != told(was, key) {
             losses.push(Loss::at(path, Some(line_of(text, key)), format!("env: {key} = {}", after.unwrap_or_default())));
         }
     }
+    losses.extend(idle(path, was, is, text));
     losses
 }
 

@@ -610,3 +610,34 @@ fn only_harness_files_are_read_and_hostile_ones_do_no_harm() {
         let _ = in_project(path, &deep, "\u{feff}\0\r\n\\");
     }
 }
+
+#[test]
+fn what_cargo_and_its_runners_leave_out_is_told() {
+    let (cargo, settings, nextest, mutants) = ("Cargo.toml", ".cargo/config.toml", ".config/nextest.toml", ".cargo/mutants.toml");
+    let package = "[package]\nname = \"a\"\n";
+    let manifest = |rest: &str| format!("{package}{rest}");
+    for (path, was, is, number) in [
+        (cargo, package.to_owned(), manifest("[profile.test]\noverflow-checks = false\n"), 1),
+        (cargo, package.to_owned(), manifest("[profile.test]\ndebug-assertions = false\n"), 1),
+        (cargo, package.to_owned(), manifest("[profile.test]\nopt-level = 2\n"), 0),
+        (cargo, package.to_owned(), manifest("[lib]\ndoctest = false\n"), 1),
+        (cargo, package.to_owned(), manifest("[[test]]\nname = \"t\"\nharness = false\n"), 1),
+        (settings, String::new(), "[env]\nPROPTEST_CASES = \"8\"\n".to_owned(), 1),
+        (settings, String::new(), "[env]\nPROPTEST_CASES = { value = \"8\", force = true }\n".to_owned(), 1),
+        (settings, String::new(), "[env]\nPROPTEST_CASES = \"5000\"\n".to_owned(), 0),
+        (settings, String::new(), "[env]\nPROPTEST_MAX_DEFAULT_SIZE_RANGE = \"1\"\n".to_owned(), 1),
+        (settings, String::new(), "[env]\nPROPTEST_RNG_SEED = \"1\"\n".to_owned(), 1),
+        (settings, String::new(), "[env]\nPROPTEST_DISABLE_FAILURE_PERSISTENCE = \"1\"\n".to_owned(), 1),
+        (settings, String::new(), "[env]\nQUICKCHECK_TESTS = \"3\"\n".to_owned(), 1),
+        (settings, String::new(), "[target.x86_64-unknown-linux-gnu]\nrunner = \"/bin/true\"\n".to_owned(), 1),
+        (settings, String::new(), "[target.'cfg(all())']\nrunner = [\"echo\", \"ok\"]\n".to_owned(), 1),
+        (settings, String::new(), "[target.wasm32-unknown-unknown]\nrunner = \"wasm-bindgen-test-runner\"\n".to_owned(), 0),
+        (nextest, "[profile.default]\n".to_owned(), "[profile.default]\ndefault-filter = \"not test(slow)\"\n".to_owned(), 1),
+        (nextest, "[profile.default]\n".to_owned(), "[[profile.default.overrides]]\nfilter = \"test(a)\"\nretries = 4\n".to_owned(), 1),
+        (mutants, String::new(), "exclude_globs = [\"src/money.rs\"]\n".to_owned(), 1),
+        (mutants, "exclude_re = [\"a\", \"b\"]\n".to_owned(), "exclude_re = [\"a\"]\n".to_owned(), 0),
+    ] {
+        let found = in_project(path, &was, &is);
+        assert_eq!(found.len(), number, "{path}: {is}: {found:?}");
+    }
+}

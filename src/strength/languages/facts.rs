@@ -90,6 +90,8 @@ pub enum Role {
     Plain,
     /// A test, because it says so itself.
     Test,
+    /// A test in documentation, where the runner looks for those in a file of its path.
+    Example,
     /// A fixture; the name is the fixture's.
     Fixture,
     /// Bound to the result of a call: what it checks cannot be read.

@@ -34,6 +34,34 @@ pub struct Sense {
     pub says: String,
 }
 
+/// One setting of how hard a language's runner tries.
+pub struct Setting {
+    /// What holds where it is not set.
+    pub usual: &'static str,
+    /// Of what is usual, a text and another text: whether the last is less than the one before.
+    pub is_lower: fn(&str, &str, &str) -> bool,
+}
+
+impl Setting {
+    /// A number of tries; a text that is no number is less than any.
+    fn number(usual: &'static str) -> Self {
+        let is_lower = |usual: &str, old: &str, new: &str| {
+            let before = number(old).or_else(|| number(usual)).unwrap_or_default();
+            number(new).is_none_or(|new| new < before)
+        };
+        Setting { usual, is_lower }
+    }
+
+    /// Something that may be `None`.
+    fn kept(usual: &'static str) -> Self {
+        Setting { usual, is_lower: |_, _, new| new == "None" }
+    }
+}
+
+fn number(text: &str) -> Option<u64> {
+    text.parse().ok()
+}
+
 /// What is asked of a language. What has an answer here already is that of a language that has nothing of the kind.
 trait Adapter: Sync {
     /// Whether a path is a file of this language, by its ending.
@@ -55,11 +83,6 @@ trait Adapter: Sync {
     /// Where faults fit in a file.
     fn mutants(&self, _: &[u8]) -> Result<Places, Unreadable> {
         Ok(Places::default())
-    }
-
-    /// Whether bytes may hold tests, told without parsing them.
-    fn holds_tests(&self, _: &[u8]) -> bool {
-        true
     }
 
     /// Whether tests may stand beside production code, so that a file of production is carded too.
@@ -127,6 +150,21 @@ trait Adapter: Sync {
         None
     }
 
+    /// A setting of how hard its runners try, as budgets name it.
+    fn setting(&self, _: &str) -> Option<Setting> {
+        None
+    }
+
+    /// The test of which a file keeps the output, told from the file's path and bytes; `None` where the path is no such file.
+    fn kept_for(&self, _: &RepoPath, _: &[u8]) -> Option<String> {
+        None
+    }
+
+    /// Whether examples in the documentation of a file of this path are run.
+    fn runs_examples(&self, _: &RepoPath) -> bool {
+        false
+    }
+
     /// Roots of the production code that a file of tests beside it tests.
     fn subjects(&self, _: &RepoPath) -> Vec<RepoPath> {
         Vec::new()
@@ -175,6 +213,16 @@ pub fn seeds<'b>(path: &RepoPath, bytes: &'b [u8]) -> Option<BTreeSet<&'b [u8]>>
     Language::ALL.iter().find_map(|language| language.adapter().seeds(path, bytes))
 }
 
+/// A setting of how hard runners try, of whatever language.
+pub(super) fn setting(key: &str) -> Option<Setting> {
+    Language::ALL.iter().find_map(|language| language.adapter().setting(key))
+}
+
+/// The test of which a file keeps the output; `None` where the path is no such file.
+pub fn kept_for(path: &RepoPath, bytes: &[u8]) -> Option<String> {
+    Language::ALL.iter().find_map(|language| language.adapter().kept_for(path, bytes))
+}
+
 impl Language {
     /// The language of a path, by its ending.
     pub fn of(path: &RepoPath) -> Option<Self> {
@@ -203,11 +251,6 @@ impl Language {
     /// [`Unreadable`] when the bytes cannot be decoded or parsed.
     pub fn senses(self, bytes: &[u8]) -> Result<Vec<Sense>, Unreadable> {
         self.adapter().senses(bytes)
-    }
-
-    /// Whether bytes may hold tests, told without parsing them.
-    pub fn holds_tests(self, bytes: &[u8]) -> bool {
-        self.adapter().holds_tests(bytes)
     }
 
     /// Whether tests may stand beside production code.
@@ -277,6 +320,11 @@ impl Language {
     /// The files in which a module lies that a file declares.
     pub(super) fn linked(self, from: &RepoPath, name: &str, at: Option<&str>) -> Vec<RepoPath> {
         self.adapter().linked(from, name, at)
+    }
+
+    /// Whether examples in the documentation of a file of this path are run.
+    pub(super) fn runs_examples(self, path: &RepoPath) -> bool {
+        self.adapter().runs_examples(path)
     }
 
     /// Roots of the production code that a file of tests beside it tests.

@@ -73,7 +73,7 @@ fn is_case(base: &str) -> bool {
 pub(super) fn is_runnable(function: &Function, language: Language) -> bool {
     match function.role {
         Role::Plain => language.is_test_name(&function.name),
-        Role::Assigned | Role::Test => true,
+        Role::Assigned | Role::Test | Role::Example => true,
         Role::Machine => function.name.to_ascii_lowercase().starts_with("test"),
         Role::Fixture | Role::Rules => false,
     }

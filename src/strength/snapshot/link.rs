@@ -15,7 +15,7 @@ use crate::strength::snapshot::acting::Mocked;
 use crate::strength::snapshot::collected::{self, Place};
 use crate::strength::snapshot::files::Loads;
 use crate::strength::snapshot::resolve::Resolver;
-use crate::strength::snapshot::{SnapshotError, files};
+use crate::strength::snapshot::{SnapshotError, files, steps};
 use crate::tree::RepoPath;
 
 /// Cells of tables that the cards of one file may hold together.
@@ -187,6 +187,9 @@ impl<'l> Linker<'l> {
     /// What the card of a function is; `None` when it gets none.
     fn kind(&self, function: &Function) -> Option<Kind> {
         let source = self.resolver.source;
+        if function.role == Role::Example && (source.is_test(self.path) || !self.language.runs_examples(self.path)) {
+            return None;
+        }
         let properties = source.is_property_path(self.path);
         let carded = properties || source.is_test(self.path) || function.is_test_side;
         let around = self.class_of(function.class);
@@ -207,7 +210,7 @@ impl<'l> Linker<'l> {
             Role::Fixture => !self.is_collected() || checks,
             Role::Rules => !self.machines.contains(function.body_sha256.as_str()),
             Role::Plain => (checks || function.domain.is_declared()) && !self.language.is_test_name(&function.name),
-            Role::Assigned | Role::Machine | Role::Test => false,
+            Role::Assigned | Role::Machine | Role::Test | Role::Example => false,
         };
         leaned_on.then_some(Kind::Support)
     }
@@ -236,13 +239,14 @@ impl<'l> Linker<'l> {
             effort.marks.extend(marks.into_iter().map(|mark| on_the_way(mark, &helper)));
             calls.push(helper);
         }
+        let (assertions, claims) = steps::counted(function, self.resolver.source.settings().unwrap);
         Ok(Card {
             prop_id,
             kind,
             line: function.line,
             domain,
-            assertions: function.assertions.clone(),
-            claims: function.claims.clone(),
+            assertions,
+            claims,
             calls,
             parameters: function.parameters.clone(),
             files,

@@ -1,10 +1,11 @@
 //! Owns how hard properties are tried: settings as decorators, as shared objects and as profiles.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ruff_python_ast::{Expr, ExprCall, Stmt};
 
 use crate::strength::effort::Budget;
+use crate::strength::languages::Setting;
 use crate::strength::languages::facts::LOADED;
 use crate::strength::languages::python::literal::{Value, fold};
 use crate::strength::languages::python::marks::truth;
@@ -12,6 +13,35 @@ use crate::strength::languages::python::names::Scope;
 use crate::strength::languages::python::write::opaque;
 
 const HOUSE: &str = "hypothesis.settings";
+
+/// Phases of which the loss loses nothing that is found.
+const TELLING: [&str; 2] = ["explain", "shrink"];
+/// All phases that find something.
+const FINDING: [&str; 4] = ["explicit", "generate", "reuse", "target"];
+
+/// A setting of Hypothesis.
+pub(super) fn known(key: &str) -> Option<Setting> {
+    Some(match key {
+        "max_examples" => Setting::number("100"),
+        "stateful_step_count" => Setting::number("50"),
+        "phases" => Setting { usual: "all", is_lower: |_, old, new| !phases(new).is_superset(&phases(old)) },
+        "derandomize" => Setting { usual: "False", is_lower: |_, _, new| new != "False" },
+        "suppress_health_check" => {
+            Setting { usual: "", is_lower: |_, old, new| new == "all" || (old != "all" && !words(old).is_superset(&words(new))) }
+        }
+        "database" => Setting::kept("a database"),
+        _ => return None,
+    })
+}
+
+fn words(text: &str) -> BTreeSet<&str> {
+    text.split(", ").filter(|name| !name.is_empty()).collect()
+}
+
+fn phases(text: &str) -> BTreeSet<&str> {
+    let all = if text == "all" { FINDING.into() } else { words(text) };
+    all.into_iter().filter(|name| !TELLING.contains(name)).collect()
+}
 
 /// What an expression sets, when it is a settings object or may be one of another module.
 pub(super) fn settings(expr: &Expr, scope: &Scope<'_, '_>) -> Option<Budget> {

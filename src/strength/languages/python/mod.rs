@@ -42,7 +42,7 @@ use crate::strength::languages::facts::Module;
 use crate::strength::languages::python::depth::TooDeep;
 use crate::strength::languages::python::names::Names;
 use crate::strength::languages::python::text::File;
-use crate::strength::languages::{Adapter, Sense, Unreadable};
+use crate::strength::languages::{Adapter, Sense, Setting, Unreadable};
 use crate::strength::mutants::Places;
 use crate::tree::RepoPath;
 
@@ -59,6 +59,10 @@ const SMALL: usize = 8 << 10;
 pub(super) struct Python;
 
 impl Adapter for Python {
+    fn setting(&self, key: &str) -> Option<Setting> {
+        budget::known(key)
+    }
+
     fn owns(&self, path: &RepoPath) -> bool {
         let name = path.name();
         name.ends_with(b".py") || name.ends_with(b".pyi")

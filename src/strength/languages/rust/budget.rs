@@ -3,11 +3,19 @@
 use syn::{Expr, Member};
 
 use crate::strength::effort::Budget;
+use crate::strength::languages::Setting;
 use crate::strength::languages::rust::write::Writer;
 use crate::strength::languages::rust::write::calls::inner;
 
-/// Settings of which less is weaker.
-const TOLD: [&str; 3] = ["cases", "failure_persistence", "tests"];
+/// A setting of `proptest` or `quickcheck` of which less is weaker.
+pub(super) fn setting(key: &str) -> Option<Setting> {
+    match key {
+        "cases" => Some(Setting::number("256")),
+        "tests" => Some(Setting::number("100")),
+        "failure_persistence" => Some(Setting::kept("a file")),
+        _ => None,
+    }
+}
 
 /// `ProptestConfig::with_cases(n)`, `ProptestConfig { cases: n, .. }`, and methods over them.
 pub(super) fn of_config(config: &Expr, writer: &Writer<'_>) -> Budget {
@@ -42,7 +50,7 @@ fn read(config: &Expr, writer: &Writer<'_>, budget: &mut Budget, depth: usize) {
 }
 
 fn set(budget: &mut Budget, name: &str, value: &Expr, writer: &Writer<'_>) {
-    if TOLD.contains(&name) {
+    if setting(name).is_some() {
         budget.set.entry(name.to_owned()).or_insert_with(|| writer.text(value));
     }
 }

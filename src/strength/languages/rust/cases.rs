@@ -10,6 +10,7 @@ use crate::strength::domain::{Origin, Table};
 use crate::strength::effort::{Does, Mark};
 use crate::strength::languages::rust::cfg::{self, Holds};
 use crate::strength::languages::rust::macros;
+use crate::strength::languages::rust::predicate;
 use crate::strength::languages::rust::write::patterns::bindings;
 use crate::strength::languages::rust::write::{Writer, plain};
 
@@ -18,23 +19,9 @@ pub(super) fn name_of(meta: &Meta) -> String {
     meta.path().segments.last().map(|s| s.ident.to_string()).unwrap_or_default()
 }
 
-/// Whether an attribute of this name makes a test.
-pub(super) fn makes_test(name: &str) -> bool {
-    matches!(
-        name,
-        "test"
-            | "rstest"
-            | "test_case"
-            | "test_matrix"
-            | "quickcheck"
-            | "proptest"
-            | "property_test"
-            | "apply"
-            | "gtest"
-            | "parameterized"
-            | "dir_test"
-            | "test_resources"
-    ) || name.ends_with("_test")
+/// Whether one of the attributes makes a test.
+pub(super) fn is_test(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|attribute| predicate::makes_test(&name_of(&attribute.meta)))
 }
 
 /// What the attributes of a function say.
@@ -115,7 +102,8 @@ impl Reader<'_, '_> {
             _ if is_case => self.case(&tokens),
             _ => {}
         }
-        if makes_test(&name) {
+        // `apply` stands for the attributes of a template.
+        if predicate::makes_test(&name) || name == "apply" {
             self.said.marks.extend(when.map(|text| Mark { does: Does::Skip, when: Some(format!("not {text}")), row: None }));
             self.said.is_test = true;
         }

@@ -4,6 +4,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Meta, Token};
 
+use crate::strength::languages::rust::predicate;
 use crate::strength::languages::rust::write::plain;
 
 /// Conditions that hold where other tools build the code: none of them is a run of tests.
@@ -37,17 +38,8 @@ pub(super) fn of(attributes: &[Attribute]) -> Holds {
 pub(super) fn asks_test(attributes: &[Attribute]) -> bool {
     attributes.iter().filter(|a| a.path().is_ident("cfg")).any(|attribute| {
         let Ok(list) = attribute.meta.require_list() else { return false };
-        demands_test(&list.tokens)
+        predicate::implies(&list.tokens, true)
     })
-}
-
-fn demands_test(tokens: &TokenStream) -> bool {
-    let Ok(meta) = syn::parse2::<Meta>(tokens.clone()) else { return false };
-    match &meta {
-        Meta::Path(path) => path.is_ident("test"),
-        Meta::List(list) if list.path.is_ident("all") => parts(&list.tokens).iter().any(demands_test),
-        _ => false,
-    }
 }
 
 /// What one condition comes to.

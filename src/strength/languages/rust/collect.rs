@@ -1,5 +1,7 @@
 //! Owns what a file defines: modules, tests, properties, helpers, strategies, and the files that it links.
 
+mod examples;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use quote::ToTokens as _;
@@ -13,9 +15,11 @@ use crate::strength::languages::rust::body::{self, Start, Tail};
 use crate::strength::languages::rust::budget;
 use crate::strength::languages::rust::cases::{self, Said, never};
 use crate::strength::languages::rust::cfg::{self, Holds};
+use crate::strength::languages::rust::doctests;
 use crate::strength::languages::rust::functions::{empty, may_check, panicking, parameters, signature, tail_of};
 use crate::strength::languages::rust::macros::{self, From, Property};
 use crate::strength::languages::rust::names::{Defined, Names};
+use crate::strength::languages::rust::predicate;
 use crate::strength::languages::rust::strategies::{Reader, by_type, makes_strategy};
 use crate::strength::languages::rust::write::patterns::bindings;
 use crate::strength::languages::rust::write::{Writer, plain};
@@ -52,6 +56,9 @@ pub(super) fn module(file: &File) -> Module {
         Collector { defined: &defined, module: Module::default(), templates: BTreeMap::new(), called: Vec::new(), plain: BTreeMap::new() };
     collector.module.effort.marks.extend(never(&file.attrs));
     collector.templates(&file.items, &place);
+    if doctests::is_built(&file.attrs) {
+        collector.examples("", &doctests::of(&file.attrs), &place);
+    }
     collector.items(&file.items, &place);
     collector.strategies(&place);
     collector.copies();
@@ -75,7 +82,7 @@ fn define<'f>(items: &'f [Item], tests: bool, depth: usize, defined: &mut Define
             Item::Static(item) => defined.constant(item.ident.to_string(), &item.expr),
             Item::Fn(item) => {
                 defined.function(item);
-                if !tests && !cfg::asks_test(&item.attrs) && !item.attrs.iter().any(|a| cases::makes_test(&cases::name_of(&a.meta))) {
+                if !tests && !cfg::asks_test(&item.attrs) && !cases::is_test(&item.attrs) {
                     defined.production.insert(item.sig.ident.to_string());
                 }
             }
@@ -139,6 +146,9 @@ impl Collector<'_, '_> {
 
     fn items(&mut self, items: &[Item], place: &Place) {
         for item in items {
+            if !place.tests {
+                doctests::of_item(item).iter().for_each(|(name, all)| self.examples(name, all, place));
+            }
             match item {
                 Item::Fn(item) => self.function(item, place),
                 Item::Mod(item) => self.inner_module(item, place),
@@ -181,8 +191,10 @@ impl Collector<'_, '_> {
             }
             return;
         };
-        let tests =
-            place.tests || cfg::asks_test(&item.attrs) || cfg::of(&item.attrs) == Holds::Never || matches!(name.as_str(), "test" | "tests");
+        let tests = place.tests
+            || cfg::asks_test(&item.attrs)
+            || cfg::of(&item.attrs) == Holds::Never
+            || predicate::is_tests_module(&name, matches!(item.vis, syn::Visibility::Public(_)));
         let at = self.module.classes.len();
         let effort = Effort { marks: never(&item.attrs).into_iter().collect(), ..Effort::default() };
         let line = u32::try_from(item.ident.span().start().line).unwrap_or_default();
@@ -255,7 +267,7 @@ impl Collector<'_, '_> {
         let name = item.mac.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
         match name.as_str() {
             "macro_rules" => self.macro_rules(item, place),
-            _ if name.contains("quickcheck") || name.contains("proptest") => self.properties(&item.mac, &name, place),
+            _ if predicate::may_hold_properties(&name) => self.properties(&item.mac, &name, place),
             _ => {}
         }
     }

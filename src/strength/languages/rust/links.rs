@@ -2,6 +2,9 @@
 
 use crate::tree::RepoPath;
 
+/// Most bytes of the head of a snapshot file that are read.
+const HEAD: usize = 4 << 10;
+
 /// A file's folder and its name without ending.
 fn parts(path: &RepoPath) -> Option<(String, String)> {
     let text = path.as_str()?;
@@ -28,6 +31,25 @@ pub(super) fn is_target(path: &RepoPath) -> bool {
     parts(path).is_some_and(|(folder, _)| {
         folder == "tests" || folder.ends_with("/tests") && !folder.contains("/src/") && !folder.contains("tests/")
     })
+}
+
+/// Whether a file may be part of a library, the documentation of which is tested.
+pub(super) fn is_documented(path: &RepoPath) -> bool {
+    let Some((folder, name)) = parts(path) else { return false };
+    let of_targets = |folder: &str| matches!(folder, "tests" | "benches" | "examples" | "bin");
+    let in_source = folder.rsplit_once("src/").map_or(folder.as_str(), |(_, inside)| inside);
+    !in_source.split('/').any(of_targets) && !matches!(name.as_str(), "main" | "build")
+}
+
+/// The test that a snapshot file of insta belongs to: the file that its head names, and what its own name ends in.
+pub(super) fn snapshot_of(path: &RepoPath, bytes: &[u8]) -> Option<String> {
+    let name = path.as_str()?.rsplit_once("snapshots/")?.1.strip_suffix(".snap")?;
+    let test = name.rsplit("__").next().unwrap_or(name);
+    let head = bytes.strip_prefix(b"---").map(|rest| &rest[..rest.len().min(HEAD)])?;
+    let head = String::from_utf8_lossy(head);
+    let source = head.lines().skip(1).take_while(|line| *line != "---").find_map(|line| line.strip_prefix("source:"))?;
+    let source = source.trim().trim_matches('"').replace("\\\\", "/");
+    (!source.is_empty()).then(|| format!("{source}::{test}"))
 }
 
 /// The folder in which the modules that a file declares lie.

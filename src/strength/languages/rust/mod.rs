@@ -6,10 +6,12 @@ mod cases;
 mod cfg;
 mod collect;
 mod depth;
+mod doctests;
 mod functions;
 mod links;
 mod macros;
 mod names;
+mod predicate;
 mod sensing;
 mod spans;
 mod strategies;
@@ -23,7 +25,7 @@ use proc_macro2::TokenStream;
 
 use crate::strength::languages::beside::{Inseparable, Spans};
 use crate::strength::languages::facts::Module;
-use crate::strength::languages::{Adapter, Sense, Unreadable};
+use crate::strength::languages::{Adapter, Sense, Setting, Unreadable};
 use crate::tree::RepoPath;
 
 /// Trees of at most so many levels are read on the stack that is there.
@@ -44,7 +46,7 @@ impl Adapter for Rust {
     }
 
     fn module(&self, bytes: &[u8]) -> Result<Module, Unreadable> {
-        if !WORDS.iter().any(|word| memmem::find(bytes, word.as_bytes()).is_some()) {
+        if !WORDS.iter().chain(&doctests::WORDS).any(|word| memmem::find(bytes, word.as_bytes()).is_some()) {
             return Ok(Module::default());
         }
         parsed(bytes, collect::module)
@@ -52,10 +54,6 @@ impl Adapter for Rust {
 
     fn senses(&self, bytes: &[u8]) -> Result<Vec<Sense>, Unreadable> {
         tokens(bytes).map(|tokens| sensing::read(&tokens))
-    }
-
-    fn holds_tests(&self, bytes: &[u8]) -> bool {
-        ["test", "quickcheck"].iter().any(|word| memmem::find(bytes, word.as_bytes()).is_some())
     }
 
     fn is_beside_code(&self) -> bool {
@@ -99,6 +97,19 @@ impl Adapter for Rust {
         let is_file = path.name().ends_with(b".txt") && memmem::find(path.as_bytes(), b"proptest-regressions/").is_some();
         let lines = bytes.split(|byte| *byte == b'\n').filter(|line| ["cc ", "xs "].iter().any(|word| line.starts_with(word.as_bytes())));
         is_file.then(|| lines.map(|line| line.split(|byte| *byte == b'#').next().unwrap_or(line).trim_ascii()).collect())
+    }
+
+    fn setting(&self, key: &str) -> Option<Setting> {
+        budget::setting(key)
+    }
+
+    /// `snapshots/*.snap` of insta: the head of the file names the source, the end of its name the test.
+    fn kept_for(&self, path: &RepoPath, bytes: &[u8]) -> Option<String> {
+        links::snapshot_of(path, bytes)
+    }
+
+    fn runs_examples(&self, path: &RepoPath) -> bool {
+        links::is_documented(path)
     }
 
     fn subjects(&self, path: &RepoPath) -> Vec<RepoPath> {

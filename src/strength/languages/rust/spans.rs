@@ -1,20 +1,21 @@
 //! Owns where the tests stand in a Rust file. What is not plainly a test is production.
 
+mod attributes;
 mod compose;
 mod essence;
 mod items;
 mod lex;
-mod predicate;
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::strength::languages::Unreadable;
 use crate::strength::languages::beside::{Essence, Spans};
+use crate::strength::languages::rust::predicate;
+use crate::strength::languages::rust::spans::attributes::Says;
 use crate::strength::languages::rust::spans::essence::Docs;
 use crate::strength::languages::rust::spans::items::{Item, Sort};
 use crate::strength::languages::rust::spans::lex::Source;
-use crate::strength::languages::rust::spans::predicate::Says;
 
 pub(super) use compose::compose;
 
@@ -45,9 +46,9 @@ pub(super) fn declares_tests(bytes: &[u8], name: &str, file: &str) -> Result<Opt
     let source = Source::read(bytes)?;
     let all = 0..source.tokens.len();
     let (attributes, start) = items::inner(&source, &all);
-    let only_tests = attributes.iter().any(|attribute| predicate::says(&source, attribute) == Says::OnlyTests);
+    let only_tests = attributes.iter().any(|attribute| attributes::says(&source, attribute) == Says::OnlyTests);
     let declares = |item: &Item| {
-        let path = item.attributes.iter().find_map(|attribute| predicate::path_of(&source, attribute));
+        let path = item.attributes.iter().find_map(|attribute| attributes::path_of(&source, attribute));
         item.sort == Sort::Mod && item.body.is_none() && path.map_or(item.name == name, |path| path == file)
     };
     let found = items::items(&source, start..all.end).into_iter().find(declares);
@@ -90,7 +91,7 @@ impl<'t> Layout<'t> {
         let source = Source::read(bytes)?;
         let all = 0..source.tokens.len();
         let (attributes, _) = items::inner(&source, &all);
-        let whole = attributes.iter().any(|attribute| predicate::says(&source, attribute) == Says::OnlyTests);
+        let whole = attributes.iter().any(|attribute| attributes::says(&source, attribute) == Says::OnlyTests);
         let mut layout = Layout { source, holes: Vec::new(), containers: Vec::new(), whole };
         if !whole {
             layout.walk(all, &[], DEPTH);
@@ -175,18 +176,18 @@ impl<'t> Layout<'t> {
 
 /// Whether an item is there for tests.
 fn is_test(source: &Source<'_>, item: &Item) -> bool {
-    let mut attributes = item.attributes.clone();
+    let mut all = item.attributes.clone();
     if let (Sort::Mod, Some(body)) = (item.sort, &item.body) {
-        attributes.extend(items::inner(source, body).0);
+        all.extend(items::inner(source, body).0);
     }
-    let says: Vec<Says> = attributes.iter().map(|attribute| predicate::says(source, attribute)).collect();
+    let says: Vec<Says> = all.iter().map(|attribute| attributes::says(source, attribute)).collect();
     if says.contains(&Says::NeverTests) {
         return false;
     }
     let named = match item.sort {
         Sort::Fn => says.contains(&Says::Test),
-        Sort::Mod => item.body.is_some() && !item.public && matches!(item.name.as_str(), "tests" | "test"),
-        Sort::Macro => matches!(item.name.as_str(), "proptest" | "quickcheck"),
+        Sort::Mod => item.body.is_some() && predicate::is_tests_module(&item.name, item.public),
+        Sort::Macro => predicate::holds_properties(&item.name),
         _ => false,
     };
     named || says.contains(&Says::OnlyTests)

@@ -1,8 +1,11 @@
 //! Owns the tests of the Rust reader: changes of one file, and what going from its old text to the new one breaks.
 
+mod doctests;
 mod honest;
 mod reading;
+mod steps;
 mod weaker;
+mod words;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
