@@ -125,3 +125,32 @@ fn told(mark: &Mark) -> String {
 pub(super) fn disables(mark: &Mark) -> bool {
     mark.row.is_none() && mark.does != Does::Flaky
 }
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn a_condition_on_the_version_has_one_spelling() {
+        for (one, other) in [
+            ("version_info[:2] >= (3, 9)", "sys.version_info >= (3, 9)"),
+            ("not (version_info[:2] >= (3, 9))", "not (sys.version_info >= (3, 9))"),
+            ("sys.version_info[0:3] < (3, 8)", "sys.version_info < (3, 8)"),
+            ("not (sys.version_info[0] == 3)", "sys.version_info[0] == 2"),
+            ("not (sys.version_info[0] == 2)", "sys.version_info[0] == 3"),
+            ("('a' in b and isinstance(c, (D, E)))", "'a' in b and isinstance(c, (D, E))"),
+        ] {
+            assert_eq!(plain(one), plain(other), "{one} {other}");
+        }
+        for (one, other) in [
+            ("sys.version_info[:1] >= (3, 9)", "sys.version_info >= (3, 9)"),
+            ("sys.version_info[:2] > (3, 9)", "sys.version_info > (3, 9)"),
+            ("sys.version_info[:2] >= (3, 9)", "sys.version_info >= (3, 8)"),
+            ("not (sys.version_info[0] == 3)", "sys.version_info[0] == 3"),
+            ("(a) or (b)", "a) or (b"),
+            ("shop.version_info >= (3, 9)", "sys.version_info >= (3, 9)"),
+        ] {
+            assert_ne!(plain(one), plain(other), "{one} {other}");
+        }
+    }
+}

@@ -127,3 +127,43 @@ fn spread(words: &[&str]) -> Option<usize> {
     }
     None
 }
+
+#[cfg(test)]
+mod tests {
+    use super::leaving;
+
+    #[test]
+    fn what_follows_a_branch_that_leaves_is_its_else() {
+        for (text, wanted) in [
+            ("if a : ; { return 1 ; } else : ; { return 2", "if a : ; { return 1 ; } return 2"),
+            ("if a : ; { x = 1 ; return x ; } else : ; { return 2 ; } y", "if a : ; { x = 1 ; return x ; } return 2 ; y"),
+            (
+                "if a : ; { if b : ; { return 1 ; } else : ; { return 2 ; } } else : ; { return 3",
+                "if a : ; { if b : ; { return 1 ; } return 2 ; } return 3",
+            ),
+            (
+                "if a : ; { return 1 ; } elif b : ; { return 2 ; } else : ; { return 3",
+                "if a : ; { return 1 ; } if b : ; { return 2 ; } return 3",
+            ),
+            ("x = [ * draw ( y ) , f ( 1 ) ] ; return x", "x = draw ( y ) + [ f ( 1 ) ] ; return x"),
+        ] {
+            assert_eq!(leaving(text), wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_branch_that_goes_on_keeps_its_else() {
+        for text in [
+            "if a : ; { x = 1 ; } else : ; { x = 2 ; } return x",
+            "for a in b : ; { return 1 ; } else : ; { return 2",
+            "try : ; { return 1 ; } else : ; { return 2",
+            "if a : ; { x = 1 ; } elif b : ; { return 2 ; } else : ; { return 3",
+            "if a : ; { return { 1 : 2 } [ 1 ] ; } return 3",
+            "x = [ * a , * b ] ; return x",
+            "x = [ * a if b else c , d ] ; return x",
+            "x = f [ * a , b ] ; return x",
+        ] {
+            assert_eq!(leaving(text), text);
+        }
+    }
+}

@@ -330,6 +330,26 @@ mod tests {
     }
 
     #[test]
+    fn what_was_always_done_may_become_what_is_done_where_a_draw_says_no() {
+        let base = "for k in keys : ; { n = draw ( #0 ) ; all . append ( n ) ; } return all";
+        let holds = |at: usize, value: &str| at == 1 && value == "False";
+        let patch = |test: &str, other: &str| {
+            format!("for k in keys : ; {{ n = draw ( #0 ) ; if {test} : ; {{ all . append ( None ) ; }} {other} }} return all")
+        };
+        for (test, other, wanted) in [
+            ("draw ( #1 )", "else : ; { all . append ( n ) ; }", true),
+            ("total and draw ( #1 )", "else : ; { all . append ( n ) ; }", true),
+            ("draw ( #2 )", "else : ; { all . append ( n ) ; }", false),
+            ("total or draw ( #1 )", "else : ; { all . append ( n ) ; }", false),
+            ("total", "else : ; { all . append ( n ) ; }", false),
+            ("draw ( #1 )", "all . append ( 0 ) ;", false),
+            ("draw ( #1 )", "else : ; { all . append ( 0 ) ; }", false),
+        ] {
+            assert_eq!(grown(base, &patch(test, other), &holds).is_some(), wanted, "{test} {other}");
+        }
+    }
+
+    #[test]
     fn a_value_may_become_a_draw_that_gives_it_too() {
         let base = "n = draw ( #0 ) ; return Order ( n , kind = dict [ str ] )";
         let holds = |at: usize, value: &str| at == 1 && value == "dict [ str ]";
