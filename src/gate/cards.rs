@@ -152,7 +152,11 @@ pub(super) fn findings(bases: &[Carded], patch: &Carded, [before, view]: [&View<
         let path = RepoPath::new(path);
         Some([snapshot::defines(name, &path, before)?, snapshot::defines(name, &path, view)?])
     };
-    let code = delta::Code { signature: &signature, defines: &defines };
+    let stands_for = |name: &str, path: &str, side: usize| {
+        let view = if side == 0 { before } else { view };
+        snapshot::stands_for(name, &RepoPath::new(path), view)
+    };
+    let code = delta::Code { signature: &signature, defines: &defines, stands_for: &stands_for };
     let mut all: Vec<Finding> = Vec::new();
     for (at, base) in bases.iter().enumerate() {
         let beside: Vec<Arc<Card>> =

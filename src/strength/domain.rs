@@ -1,5 +1,6 @@
 //! Owns the declared domain of a property: cases, bounds, finite and structural strategies, opaque ones.
 
+mod branches;
 mod called;
 mod cause;
 mod compare;

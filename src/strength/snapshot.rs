@@ -99,6 +99,12 @@ pub fn defines(dotted: &str, from: &RepoPath, source: &dyn Source) -> Option<boo
     (!source.is_test(&path)).then_some(is_defined)
 }
 
+/// What a dotted name of a file stands for, told so that each name of it is told alike: imports of imports followed, to the file that
+/// defines it or out of the tree. `None` where there is nothing to follow.
+pub fn stands_for(dotted: &str, from: &RepoPath, source: &dyn Source) -> Option<String> {
+    Resolver::new(source).stands_for(dotted, from).ok()?
+}
+
 /// Whether a file of this path must be readable, whether or not it had cards before.
 pub fn must_read(path: &RepoPath) -> bool {
     Language::of(path).is_some_and(|language| language.must_read(path))

@@ -19,10 +19,63 @@ fn covers(was: &Mark, now: &Mark) -> bool {
         (Does::Flaky, now) => now == Does::Flaky,
         (was, now) => was >= now,
     };
-    let same = |was: &str, now: &str| tokens::short_names(was) == tokens::short_names(now);
+    let same = |was: &str, now: &str| tokens::short_names(was) == tokens::short_names(now) || plain(was) == plain(now);
     let alike = was.when.as_deref().zip(now.when.as_deref()).is_some_and(|(was, now)| same(was, now));
     let when = was.when.is_none() || alike || is_narrower(was.when.as_deref(), now.when.as_deref()) || is_one_of(was, now);
     strength && when && (was.row.is_none() || was.row == now.row)
+}
+
+/// A condition without the parentheses around it, and one on the version of the language in one spelling: the first parts of a version
+/// are no less than so many numbers exactly where the whole is, and what is not 2 is 3.
+fn plain(when: &str) -> String {
+    let mut tokens = tokens::cut(when);
+    while let ["(", inside @ .., ")"] = tokens.as_slice()
+        && !is_closed_within(inside)
+    {
+        tokens = inside.to_vec();
+    }
+    if let ["not", "(", inside @ .., ")"] = tokens.as_slice()
+        && let ["sys", ".", "version_info", "[", "0", "]", "==", major @ ("2" | "3")] = inside
+    {
+        return format!("sys . version_info [ 0 ] == {}", if *major == "2" { "3" } else { "2" });
+    }
+    let mut told: Vec<&str> = Vec::with_capacity(tokens.len());
+    let mut at = 0;
+    while let Some(token) = tokens.get(at) {
+        let is_rooted = told.ends_with(&["sys", "."]);
+        if *token == "version_info" && (is_rooted || told.last() != Some(&".")) {
+            told.extend(["sys", "."].iter().filter(|_| !is_rooted));
+            told.push(token);
+            at += 1 + first_parts(&tokens[at + 1..]).unwrap_or_default();
+        } else {
+            told.push(token);
+            at += 1;
+        }
+    }
+    told.join(" ")
+}
+
+/// Whether a bracket that was open before these tokens is closed among them.
+fn is_closed_within(tokens: &[&str]) -> bool {
+    let mut depth = 0_usize;
+    tokens.iter().any(|token| {
+        let is_last = depth == 0 && *token == ")";
+        depth = depth.saturating_add(usize::from(*token == "(")).saturating_sub(usize::from(*token == ")"));
+        is_last
+    })
+}
+
+/// How many tokens take so many first parts of a version that no number it is compared with is left out: `[:2] >= (3, 9)`.
+fn first_parts(tokens: &[&str]) -> Option<usize> {
+    let (length, count, rest) = match tokens {
+        ["[", ":", count, "]", rest @ ..] => (4, *count, rest),
+        ["[", "0", ":", count, "]", rest @ ..] => (5, *count, rest),
+        _ => return None,
+    };
+    let [">=" | "<", "(", numbers @ ..] = rest else { return None };
+    let end = numbers.iter().position(|token| *token == ")")?;
+    let compared = numbers[..end].iter().filter(|token| **token != ",").count();
+    (count.parse::<usize>().ok()? >= compared).then_some(length)
 }
 
 /// Whether each condition that acts now is one of several that did.
@@ -71,4 +124,33 @@ fn told(mark: &Mark) -> String {
 /// Whether a mark keeps the whole test from counting.
 pub(super) fn disables(mark: &Mark) -> bool {
     mark.row.is_none() && mark.does != Does::Flaky
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn a_condition_on_the_version_has_one_spelling() {
+        for (one, other) in [
+            ("version_info[:2] >= (3, 9)", "sys.version_info >= (3, 9)"),
+            ("not (version_info[:2] >= (3, 9))", "not (sys.version_info >= (3, 9))"),
+            ("sys.version_info[0:3] < (3, 8)", "sys.version_info < (3, 8)"),
+            ("not (sys.version_info[0] == 3)", "sys.version_info[0] == 2"),
+            ("not (sys.version_info[0] == 2)", "sys.version_info[0] == 3"),
+            ("('a' in b and isinstance(c, (D, E)))", "'a' in b and isinstance(c, (D, E))"),
+        ] {
+            assert_eq!(plain(one), plain(other), "{one} {other}");
+        }
+        for (one, other) in [
+            ("sys.version_info[:1] >= (3, 9)", "sys.version_info >= (3, 9)"),
+            ("sys.version_info[:2] > (3, 9)", "sys.version_info > (3, 9)"),
+            ("sys.version_info[:2] >= (3, 9)", "sys.version_info >= (3, 8)"),
+            ("not (sys.version_info[0] == 3)", "sys.version_info[0] == 3"),
+            ("(a) or (b)", "a) or (b"),
+            ("shop.version_info >= (3, 9)", "sys.version_info >= (3, 9)"),
+        ] {
+            assert_ne!(plain(one), plain(other), "{one} {other}");
+        }
+    }
 }

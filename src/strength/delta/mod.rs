@@ -10,6 +10,7 @@ mod guards;
 mod marks;
 mod pairing;
 mod patches;
+mod led;
 mod names;
 mod oracle;
 mod oracles;
@@ -86,10 +87,12 @@ pub struct Code<'s> {
     pub signature: &'s dyn Fn(&str, &str) -> Option<Signature>,
     /// Whether the code of the base defines a name, and that of the patch; `None` where it has no such module.
     pub defines: &'s dyn Fn(&str, &str) -> Option<[bool; 2]>,
+    /// What a name stands for on the base (0) or in the patch (1), told in one way; `None` where that is not known.
+    pub stands_for: &'s dyn Fn(&str, &str, usize) -> Option<String>,
 }
 
 /// Nothing is known of the code.
-const NOTHING: Code<'static> = Code { signature: &|_, _| None, defines: &|_, _| None };
+const NOTHING: Code<'static> = Code { signature: &|_, _| None, defines: &|_, _| None, stands_for: &|_, _, _| None };
 
 /// Compares the cards of the changed files of a merge with those of one base. What only another base has, `beside`, is neither new
 /// here nor a place to which a check of this base moved.

@@ -7,6 +7,7 @@ use crate::strength::card::{Call, Card, Claim};
 use crate::strength::cards::CardSet;
 use crate::strength::delta::assertions::{Ledger, clipped};
 use crate::strength::delta::claims::{self, Demand};
+use crate::strength::delta::led::Led;
 use crate::strength::delta::names::Names;
 use crate::strength::delta::oracle::{Kind, Oracle, holds_part, names, normal};
 use crate::strength::delta::renames::Renames;
@@ -58,6 +59,12 @@ pub(super) fn compare(base: &Card, patch: &Card, told: Told, ledger: &mut Ledger
         all: after_all.iter().map(|s| Oracle::read(&s.text)).collect(),
         names,
     };
+    let led = Led::new(code, [base.path(), path], &there.names.own);
+    let is_led = |text: &str| {
+        let own = there.names.own.clone();
+        let plain = Names { own, renames: Some(&renames), both_ways: flags::both_ways(patch), ..Names::default() };
+        led.holds(text, gained.iter().map(|s| s.text.as_str()), &plain)
+    };
     let is_large = lost.len().saturating_mul(gained.len() + after_all.len()) > MOST_WEIGHED;
     // A step that must succeed is a check only where there is no other.
     let is_step = |s: &Spoken| ["succeeds (", "fails ("].iter().any(|word| s.text.starts_with(word));
@@ -71,7 +78,8 @@ pub(super) fn compare(base: &Card, patch: &Card, told: Told, ledger: &mut Ledger
             };
             let excused =
                 less.is_none() && (told.assertions || (told.cases && spoken.is_row) || is_passed_on(&oracle, base, patch, sides.patch));
-            if !(excused || is_read_by_hand(&oracle, &gained) || ledger.take_condition(base, &spoken.demand)) {
+            let is_held = excused || is_read_by_hand(&oracle, &gained) || (!is_large && is_led(&spoken.text));
+            if !(is_held || ledger.take_condition(base, &spoken.demand)) {
                 losses.push(loss(spoken, &oracle, less, patch));
                 break;
             }

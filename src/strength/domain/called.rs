@@ -59,10 +59,10 @@ fn aligned(base: &[Part], patch: &[Part]) -> Option<Vec<Part>> {
     };
     // A value that became one of several that are drawn.
     let holds = |at: usize, value: &str| {
-        let (key, value) = (key(at, draws(patch)), without_modules(value));
+        let (key, value) = (key(at, draws(patch)), squeezed(value));
         let keys =
             patch.iter().find_map(|(name, part)| if let Strategy::Finite(keys) = part { (*name == key).then_some(keys) } else { None });
-        keys.is_some_and(|keys| keys.iter().any(|key| without_modules(key) == value))
+        keys.is_some_and(|keys| keys.iter().any(|key| squeezed(key) == value))
     };
     let places = Some(()).filter(|()| is_told(base, was) && is_told(patch, now)).and_then(|()| grown(was, now, &holds))?;
     let keys: BTreeMap<String, String> = places.iter().map(|(was, now)| (key(*now, draws(patch)), key(*was, draws(base)))).collect();
@@ -81,6 +81,11 @@ fn aligned(base: &[Part], patch: &[Part]) -> Option<Vec<Part>> {
     Some(told)
 }
 
+/// A value without modules, spaces and the parentheses of a tuple that is an index.
+fn squeezed(value: &str) -> String {
+    without_modules(value).replace(' ', "").replace("[(", "[").replace(")]", "]")
+}
+
 fn body(parts: &[Part]) -> Option<&str> {
     parts
         .iter()
@@ -94,7 +99,17 @@ fn grown(base: &str, patch: &str, holds: &dyn Fn(usize, &str) -> bool) -> Option
     let (base, patch): (Vec<&str>, Vec<&str>) = (base.split(' ').collect(), patch.split(' ').collect());
     let mut reader = Reader { patch: &patch, known: values(&base), fresh: BTreeMap::new(), draw: draw(&patch).unwrap_or_default() };
     let (mut at, mut now, mut places, mut calls) = (0, 0, BTreeMap::new(), Vec::new());
+    let mut ends = BTreeSet::new();
     while now < patch.len() {
+        if ends.remove(&now) {
+            now += 1;
+            continue;
+        }
+        if let Some((inside, end)) = reader.choice(now, holds) {
+            ends.insert(end);
+            now = inside;
+            continue;
+        }
         let in_call = calls.last() == Some(&true) && base.get(at) == Some(&")");
         let added = reader.statement(now).or_else(|| reader.function(now)).or_else(|| if in_call { reader.argument(now) } else { None });
         if let Some(end) = added {
@@ -162,6 +177,15 @@ fn is_keyword(word: &str) -> bool {
     matches!(word, "if" | "else" | "not" | "and" | "or" | "is" | "in" | "None" | "True" | "False" | "return" | "yield" | "lambda" | "for")
 }
 
+/// Where the block closes that opens there.
+fn closing(words: &[&str], open: usize) -> Option<usize> {
+    let mut depth = 0_usize;
+    (open..words.len()).find(|at| {
+        depth = depth.saturating_add(usize::from(words[*at] == "{")).saturating_sub(usize::from(words[*at] == "}"));
+        depth == 0
+    })
+}
+
 /// Reads what the patch adds.
 struct Reader<'p> {
     patch: &'p [&'p str],
@@ -181,6 +205,26 @@ impl Reader<'_> {
         let is_new = starts && is_name(name) && !self.known.contains(name) && !self.fresh.contains_key(name);
         let whole = self.drawn_at(at + 2).filter(|(_, length)| at + 2 + length == end).map(|(hole, _)| hole);
         (is_new && self.is_drawn(&self.patch[at + 2..end])).then(|| self.fresh.insert(name, whole)).map(|_| end + 1)
+    }
+
+    /// Where the `else` of a branch starts and ends that begins here and is taken only where something drawn is true: what stands there
+    /// is what was always done.
+    fn choice(&self, at: usize, holds: &dyn Fn(usize, &str) -> bool) -> Option<(usize, usize)> {
+        let starts = at == 0 || matches!(self.patch[at - 1], ";" | "{" | "}");
+        let ["if", rest @ ..] = self.patch.get(at..)? else { return None };
+        let colon = rest.iter().position(|word| *word == ":").filter(|_| starts)?;
+        let operands = rest[..colon].split(|word| *word == "and");
+        let is_tossed = |operand: &[&str]| match operand {
+            [draw, "(", place, ")"] if *draw == self.draw => hole(place).is_some_and(|place| holds(place, "False")),
+            _ => false,
+        };
+        let is_plain = |operand: &[&str]| is_tossed(operand) || matches!(operand, [name] if is_name(name));
+        if !operands.clone().any(is_tossed) || !operands.clone().all(is_plain) {
+            return None;
+        }
+        let end = closing(self.patch, at + 1 + colon + 2)?;
+        let is_other = self.patch.get(end + 1..end + 5) == Some(&["else", ":", ";", "{"]);
+        is_other.then(|| (end + 5, closing(self.patch, end + 4).unwrap_or(self.patch.len())))
     }
 
     /// The draw that stands here, or whose name does, and how many words it takes.
@@ -283,6 +327,26 @@ mod tests {
         let grown_to = "n = draw ( #0 ) ; v = draw ( #1 ) ; return Order ( n , draw ( #2 ) , vip = v )";
         let places = grown(base, grown_to, &|_, _| false).unwrap();
         assert_eq!(places.into_iter().collect::<Vec<_>>(), [(0, 0), (1, 2)]);
+    }
+
+    #[test]
+    fn what_was_always_done_may_become_what_is_done_where_a_draw_says_no() {
+        let base = "for k in keys : ; { n = draw ( #0 ) ; all . append ( n ) ; } return all";
+        let holds = |at: usize, value: &str| at == 1 && value == "False";
+        let patch = |test: &str, other: &str| {
+            format!("for k in keys : ; {{ n = draw ( #0 ) ; if {test} : ; {{ all . append ( None ) ; }} {other} }} return all")
+        };
+        for (test, other, wanted) in [
+            ("draw ( #1 )", "else : ; { all . append ( n ) ; }", true),
+            ("total and draw ( #1 )", "else : ; { all . append ( n ) ; }", true),
+            ("draw ( #2 )", "else : ; { all . append ( n ) ; }", false),
+            ("total or draw ( #1 )", "else : ; { all . append ( n ) ; }", false),
+            ("total", "else : ; { all . append ( n ) ; }", false),
+            ("draw ( #1 )", "all . append ( 0 ) ;", false),
+            ("draw ( #1 )", "else : ; { all . append ( 0 ) ; }", false),
+        ] {
+            assert_eq!(grown(base, &patch(test, other), &holds).is_some(), wanted, "{test} {other}");
+        }
     }
 
     #[test]

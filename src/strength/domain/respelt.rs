@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::strength::domain::branches::leaving;
 use crate::strength::domain::moved::public;
 
 /// Texts of more words than this are compared as they are.
@@ -15,7 +16,7 @@ const WORDS: [&str; 26] = [
 /// Whether two texts of space-separated words say the same: names may lose or gain the module or the underscore before them, a name that
 /// the text itself binds may be another one throughout, and a text that is a key or an argument may have words more.
 pub(super) fn is_respelt(was: &str, now: &str) -> bool {
-    let (was, now) = (units(was), units(now));
+    let (was, now) = (aliased(units(&leaving(was))), aliased(units(&leaving(now))));
     if was.len() != now.len() || was.len() > MOST {
         return false;
     }
@@ -46,6 +47,22 @@ fn units(text: &str) -> Vec<String> {
         is_open = joins;
     }
     all
+}
+
+/// A text without functions in which a name that is given another one, once, stands for that: `Part = Any ; Parts = Tuple [ Part ]`.
+fn aliased(units: Vec<String>) -> Vec<String> {
+    if units.iter().any(|unit| matches!(unit.as_str(), "def" | "lambda" | "for" | ":=")) || units.len() > MOST {
+        return units;
+    }
+    let text = |at: usize| units.get(at).map_or(";", String::as_str);
+    let is_alias = |at: &usize| {
+        let starts = at.checked_sub(1).is_none_or(|before| text(before) == ";");
+        starts && is_name(text(*at)) && text(at + 1) == "=" && is_chain(text(at + 2)) && text(at + 3) == ";"
+    };
+    let is_once = |at: &usize| (0..units.len()).filter(|other| units[*other] == units[*at] && text(other + 1) == "=").count() == 1;
+    let all: BTreeMap<&str, &str> = (0..units.len()).filter(is_alias).filter(is_once).map(|at| (text(at), text(at + 2))).collect();
+    let told = |at: usize| if text(at + 1) == "=" { None } else { all.get(text(at)) };
+    (0..units.len()).map(|at| told(at).map_or_else(|| units[at].clone(), |of| (*of).to_owned())).collect()
 }
 
 fn is_chain(text: &str) -> bool {

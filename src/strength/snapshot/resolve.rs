@@ -92,6 +92,24 @@ impl<'s> Resolver<'s> {
         Ok(None)
     }
 
+    /// The one name of what a dotted name stands for: of the file that defines it, or the last import's where that leads out of the tree.
+    pub(super) fn stands_for(&self, dotted: &str, from: &RepoPath) -> Result<Option<String>, SnapshotError> {
+        let (mut dotted, mut from, mut is_followed) = (dotted.to_owned(), from.clone(), false);
+        for _ in 0..CHAIN {
+            let Some((path, module, name)) = self.home(&dotted, &from)? else {
+                return Ok(Some(dotted).filter(|dotted| is_followed && !dotted.starts_with('.')));
+            };
+            match module.names.get(&name) {
+                Some(Name { meaning: Meaning::Imported(next), .. }) => (dotted, from, is_followed) = (next.clone(), path, true),
+                _ => {
+                    let file = path.to_string().replace(|c: char| !c.is_alphanumeric(), "_");
+                    return Ok(Some(format!("in_{file}.{name}")));
+                }
+            }
+        }
+        Ok(None)
+    }
+
     /// What a dotted name stands for, imports of imports followed, and the file that says so.
     pub(super) fn meaning(&self, dotted: &str, from: &RepoPath) -> Result<Option<(RepoPath, Meaning)>, SnapshotError> {
         let (mut dotted, mut from) = (dotted.to_owned(), from.clone());

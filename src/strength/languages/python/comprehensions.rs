@@ -8,7 +8,7 @@ use crate::strength::languages::python::names::{Bound, Layer, Scope};
 use crate::strength::languages::python::write::{Local, Locals, told};
 
 /// Most rows that one comprehension is spread into; a longer one stays text, and what its lists lose is told where they are named.
-const ROWS: usize = 8_000;
+const ROWS: usize = 16_000;
 /// Comprehensions that stand in one another deeper than this are not spread.
 const DEPTH: u32 = 8;
 

@@ -57,6 +57,8 @@ fn once(value: &Expr, scope: &Scope<'_, '_>) -> Option<Meaning> {
                 || matches!(value, Expr::UnaryOp(u) if u.op == UnaryOp::Not).then(|| Meaning::Condition(marks::condition(value, scope)));
             fold(value, scope).map(|v| Meaning::Literal(v.text())).or_else(asks)
         }
+        // Another name of what is imported.
+        Expr::Name(_) | Expr::Attribute(_) => scope.dotted(value).filter(|name| name.contains('.')).map(Meaning::Imported),
         Expr::Compare(_) => Some(Meaning::Condition(marks::condition(value, scope))),
         _ => None,
     }

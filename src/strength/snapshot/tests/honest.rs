@@ -2,7 +2,7 @@
 
 use crate::strength::delta::{Code, compare_beside};
 use crate::strength::snapshot::tests::World;
-use crate::strength::snapshot::{defines, signature};
+use crate::strength::snapshot::{defines, signature, stands_for};
 use crate::tree::RepoPath;
 
 const HEAD: &str = "import sys, platform, pytest\nfrom collections import abc\nfrom hypothesis import given, strategies as st\nfrom shop.total import order_total, build, Cart, RATES\n";
@@ -25,7 +25,8 @@ fn lost_beside([base, patch]: [&str; 2], [before, after]: [&str; 2]) -> Vec<Stri
         let path = RepoPath::new(path);
         Some([defines(name, &path, &base)?, defines(name, &path, &patch)?])
     };
-    let code = Code { signature: &known, defines: &defined };
+    let led = |name: &str, path: &str, side: usize| stands_for(name, &RepoPath::new(path), if side == 0 { &base } else { &patch });
+    let code = Code { signature: &known, defines: &defined, stands_for: &led };
     let delta = compare_beside(&base.cards("tests/test_a.py"), &patch.cards("tests/test_a.py"), &[], &code);
     delta.moves.into_iter().flat_map(|change| change.losses).map(|loss| loss.says).collect()
 }
@@ -425,4 +426,16 @@ fn a_test_without_assertions_that_several_could_continue_is_compared() {
     assert_eq!(lost(&base, &split), [""; 0]);
     let other = format!("{}{}", class("TestBuildSmall", "build(1, 1)"), class("TestBuildLarge", "build(9, 9)"));
     assert_ne!(lost(&base, &other), [""; 0]);
+}
+
+#[test]
+fn a_name_that_a_module_passes_on_is_the_one_that_it_imports() {
+    let code = format!("from collections import OrderedDict as Sorted\nKind = Sorted\n{PRODUCTION}");
+    let test = |name: &str| format!("import collections, shop.total\ndef test_f():\n    assert build(1, 2) == {{{name}: 1}}\n");
+    let lost = |was: &str, now: &str| lost_beside([&test(was), &test(now)], [&code, &code]);
+    for was in ["shop.total.Sorted", "shop.total.Kind"] {
+        assert_eq!(lost(was, "collections.OrderedDict"), [""; 0], "{was}");
+        assert_ne!(lost(was, "collections.Counter"), [""; 0], "{was}");
+    }
+    assert_ne!(lost("shop.total.Sorted", "shop.total.Cart"), [""; 0]);
 }
