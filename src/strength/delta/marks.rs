@@ -19,15 +19,16 @@ fn covers(was: &Mark, now: &Mark) -> bool {
         (Does::Flaky, now) => now == Does::Flaky,
         (was, now) => was >= now,
     };
-    let same = |was: &str, now: &str| tokens::short_names(was) == tokens::short_names(now) || plain(was) == plain(now);
+    let same = |was: &str, now: &str| tokens::short_names(was) == tokens::short_names(now) || plain(was, true) == plain(now, false);
     let alike = was.when.as_deref().zip(now.when.as_deref()).is_some_and(|(was, now)| same(was, now));
     let when = was.when.is_none() || alike || is_narrower(was.when.as_deref(), now.when.as_deref()) || is_one_of(was, now);
     strength && when && (was.row.is_none() || was.row == now.row)
 }
 
 /// A condition without the parentheses around it, and one on the version of the language in one spelling: the first parts of a version
-/// are no less than so many numbers exactly where the whole is, and what is not 2 is 3.
-fn plain(when: &str) -> String {
+/// are no less than so many numbers exactly where the whole is, and what is not 2 is 3. Only on the base is a bare `version_info` surely that
+/// of `sys`: a patch could bind it to anything.
+fn plain(when: &str, is_base: bool) -> String {
     let mut tokens = tokens::cut(when);
     while let ["(", inside @ .., ")"] = tokens.as_slice()
         && !is_closed_within(inside)
@@ -43,7 +44,7 @@ fn plain(when: &str) -> String {
     let mut at = 0;
     while let Some(token) = tokens.get(at) {
         let is_rooted = told.ends_with(&["sys", "."]);
-        if *token == "version_info" && (is_rooted || told.last() != Some(&".")) {
+        if *token == "version_info" && (is_rooted || (is_base && told.last() != Some(&"."))) {
             told.extend(["sys", "."].iter().filter(|_| !is_rooted));
             told.push(token);
             at += 1 + first_parts(&tokens[at + 1..]).unwrap_or_default();

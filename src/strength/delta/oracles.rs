@@ -62,7 +62,8 @@ pub(super) fn compare(base: &Card, patch: &Card, told: Told, ledger: &mut Ledger
     let led = Led::new(code, [base.path(), path], &there.names.own);
     let is_led = |text: &str| {
         let own = there.names.own.clone();
-        let plain = Names { own, renames: Some(&renames), both_ways: flags::both_ways(patch), ..Names::default() };
+        // What calls must be given is not known of names that are told otherwise, so no argument may be added here.
+        let plain = Names { own, renames: Some(&renames), ..Names::default() };
         led.holds(text, gained.iter().map(|s| s.text.as_str()), &plain)
     };
     let is_large = lost.len().saturating_mul(gained.len() + after_all.len()) > MOST_WEIGHED;
