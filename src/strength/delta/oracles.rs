@@ -1,6 +1,6 @@
 //! Owns whether what a test's checks demand is still demanded, condition by condition.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::finding::Rule;
 use crate::strength::card::{Call, Card, Claim};
@@ -91,10 +91,25 @@ pub(super) fn compare(base: &Card, patch: &Card, told: Told, ledger: &mut Ledger
     Compared { losses: first(losses), notes: Vec::new() }
 }
 
-/// The first losses, and how many there are besides.
-fn first(mut losses: Vec<Loss>) -> Vec<Loss> {
-    let beyond = losses.len().saturating_sub(MOST_TOLD);
-    losses.truncate(MOST_TOLD);
+/// The first losses, each told once with how often it is there, and how many there are besides.
+fn first(losses: Vec<Loss>) -> Vec<Loss> {
+    let mut told: Vec<(Loss, usize)> = Vec::new();
+    let mut places: HashMap<(Rule, String), usize> = HashMap::new();
+    for loss in losses {
+        let place = *places.entry((loss.rule, loss.says.clone())).or_insert(told.len());
+        match told.get_mut(place) {
+            Some((_, count)) => *count += 1,
+            None => told.push((loss, 1)),
+        }
+    }
+    let beyond = told.len().saturating_sub(MOST_TOLD);
+    let often = |(mut loss, count): (Loss, usize)| {
+        if count > 1 {
+            loss.says = format!("{}, {count} times", loss.says);
+        }
+        loss
+    };
+    let mut losses: Vec<Loss> = told.into_iter().take(MOST_TOLD).map(often).collect();
     if let Some(last) = losses.last_mut().filter(|_| beyond > 0) {
         last.says = format!("{}, and {beyond} more", last.says);
     }
