@@ -439,3 +439,11 @@ fn a_name_that_a_module_passes_on_is_the_one_that_it_imports() {
     }
     assert_ne!(lost("shop.total.Sorted", "shop.total.Cart"), [""; 0]);
 }
+
+#[test]
+fn what_is_lost_more_than_once_is_told_once() {
+    let test = |check: &str| format!("def test_f():\n{}", format!("    assert build(1, 2){check}\n").repeat(3));
+    let told = lost(&test(" == 3"), &test(""));
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].ends_with(", 3 times"), "{told:?}");
+}
