@@ -20,6 +20,7 @@ pub(in crate::repo) fn is_program(found: &Metadata) -> bool {
 }
 
 /// The permissions of a new file. The operating system takes the umask off these bits, as it does for what git writes.
+#[expect(clippy::unnecessary_wraps, reason = "another system has none")]
 pub(in crate::repo) fn mode(is_program: bool) -> Option<Permissions> {
     Some(Permissions::from_mode(if is_program { 0o777 } else { 0o666 }))
 }
@@ -29,6 +30,7 @@ pub(in crate::repo) fn link(target: &Path, place: &Path) -> io::Result<()> {
     symlink(target, place)
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "another system has none")]
 pub(in crate::repo) fn parent_process() -> Option<u32> {
     Some(std::os::unix::process::parent_id())
 }

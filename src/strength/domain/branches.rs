@@ -87,16 +87,13 @@ fn summed<'w>(words: &[&'w str]) -> Vec<&'w str> {
     let mut at = 0;
     while at < words.len() {
         let starts = at > 0 && matches!(words[at - 1], "=" | "(" | "," | "return");
-        match spread(&words[at..]).filter(|_| starts) {
-            Some(comma) => {
-                told.extend(&words[at + 2..at + comma]);
-                told.extend(["+", "["]);
-                at += comma + 1;
-            }
-            None => {
-                told.push(words[at]);
-                at += 1;
-            }
+        if let Some(comma) = spread(&words[at..]).filter(|_| starts) {
+            told.extend(&words[at + 2..at + comma]);
+            told.extend(["+", "["]);
+            at += comma + 1;
+        } else {
+            told.push(words[at]);
+            at += 1;
         }
     }
     told

@@ -99,13 +99,11 @@ impl<'s> Resolver<'s> {
             let Some((path, module, name)) = self.home(&dotted, &from)? else {
                 return Ok(Some(dotted).filter(|dotted| is_followed && !dotted.starts_with('.')));
             };
-            match module.names.get(&name) {
-                Some(Name { meaning: Meaning::Imported(next), .. }) => (dotted, from, is_followed) = (next.clone(), path, true),
-                _ => {
-                    let file = path.to_string().replace(|c: char| !c.is_alphanumeric(), "_");
-                    return Ok(Some(format!("in_{file}.{name}")));
-                }
-            }
+            let Some(Name { meaning: Meaning::Imported(next), .. }) = module.names.get(&name) else {
+                let file = path.to_string().replace(|c: char| !c.is_alphanumeric(), "_");
+                return Ok(Some(format!("in_{file}.{name}")));
+            };
+            (dotted, from, is_followed) = (next.clone(), path, true);
         }
         Ok(None)
     }

@@ -11,6 +11,7 @@ const MOST: usize = 4_000;
 
 /// What the line says that opens a block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a word of its own, and any may stand beside the others")]
 pub(super) struct Fence {
     /// It is Rust, so that it is a test at all.
     pub(super) is_rust: bool,
@@ -119,8 +120,8 @@ fn head(item: &Item) -> (&[Attribute], String) {
 /// The last name before any arguments of a type.
 fn last_word(text: &str) -> String {
     let before = text.split(['<', '{']).next().unwrap_or(text);
-    let words = before.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty());
-    words.last().unwrap_or("impl").to_owned()
+    let mut words = before.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty());
+    words.next_back().unwrap_or("impl").to_owned()
 }
 
 /// Whether an item is there where documentation is tested: `test` does not hold there.
