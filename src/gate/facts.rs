@@ -396,6 +396,7 @@ mod tests {
     use super::{Audit, Facts, Wrong};
     use crate::finding::{Finding, Rule};
 
+    #[expect(clippy::unnecessary_wraps, reason = "it stands for a computation that may fail")]
     fn lost() -> Result<Vec<Finding>, ()> {
         Ok(vec![Finding::new(Rule::AssertionRemoved)])
     }

@@ -267,6 +267,7 @@ fn plain(flaky: &Flaky, text: &str) -> String {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one story: most of its lines are what is said")]
 fn what_is_said_from_the_evidence_to_the_end_of_a_freeze() {
     let Some(flaky) = Flaky::new("what_is_said_from_the_evidence_to_the_end_of_a_freeze", "0100") else { return };
     let sandbox = &flaky.project.sandbox;
