@@ -1,6 +1,6 @@
 //! Owns conditions told by what their names stand for: a name that one module passes on from another is that other one's.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 
 use crate::strength::delta::Code;
@@ -18,20 +18,24 @@ pub(super) struct Led<'n> {
     /// The file on the base and in the patch.
     paths: [&'n str; 2],
     own: &'n BTreeSet<&'n str>,
+    gained: Vec<&'n str>,
+    /// The new conditions, read at the first question.
+    fresh: OnceCell<Vec<Oracle>>,
     known: RefCell<HashMap<(usize, String), Option<String>>>,
 }
 
 impl<'n> Led<'n> {
     /// Nothing is looked up before it is asked for.
-    pub(super) fn new(code: &'n Code<'n>, paths: [&'n str; 2], own: &'n BTreeSet<&'n str>) -> Self {
-        Led { code, paths, own, known: RefCell::default() }
+    pub(super) fn new(code: &'n Code<'n>, paths: [&'n str; 2], own: &'n BTreeSet<&'n str>, gained: Vec<&'n str>) -> Self {
+        Led { code, paths, own, gained, fresh: OnceCell::new(), known: RefCell::default() }
     }
 
     /// Whether the patch demands a condition of the base with names that stand for the same.
-    pub(super) fn holds<'t>(&self, text: &str, gained: impl Iterator<Item = &'t str>, names: &Names<'_>) -> bool {
+    pub(super) fn holds(&self, text: &str, names: &Names<'_>) -> bool {
         let was = self.told(text, 0);
         let base = Oracle::read(&was);
-        let fresh: Vec<Oracle> = gained.take(MOST).flat_map(|text| Oracle::read(&self.told(text, 1))).collect();
+        let read = || self.gained.iter().take(MOST).flat_map(|text| Oracle::read(&self.told(text, 1))).collect();
+        let fresh: &Vec<Oracle> = self.fresh.get_or_init(read);
         base.iter().all(|oracle| fresh.iter().any(|patch| weigh(oracle, patch, names) == Some(Weight::Held)))
     }
 

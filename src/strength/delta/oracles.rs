@@ -59,13 +59,9 @@ pub(super) fn compare(base: &Card, patch: &Card, told: Told, ledger: &mut Ledger
         all: after_all.iter().map(|s| Oracle::read(&s.text)).collect(),
         names,
     };
-    let led = Led::new(code, [base.path(), path], &there.names.own);
-    let is_led = |text: &str| {
-        let own = there.names.own.clone();
-        // What calls must be given is not known of names that are told otherwise, so no argument may be added here.
-        let plain = Names { own, renames: Some(&renames), ..Names::default() };
-        led.holds(text, gained.iter().map(|s| s.text.as_str()), &plain)
-    };
+    let led = Led::new(code, [base.path(), path], &there.names.own, gained.iter().map(|s| s.text.as_str()).collect());
+    // What calls must be given is not known of names that are told otherwise, so no argument may be added here.
+    let plain = Names { own: there.names.own.clone(), renames: Some(&renames), ..Names::default() };
     let is_large = lost.len().saturating_mul(gained.len() + after_all.len()) > MOST_WEIGHED;
     // A step that must succeed is a check only where there is no other.
     let is_step = |s: &Spoken| ["succeeds (", "fails ("].iter().any(|word| s.text.starts_with(word));
@@ -79,7 +75,7 @@ pub(super) fn compare(base: &Card, patch: &Card, told: Told, ledger: &mut Ledger
             };
             let excused =
                 less.is_none() && (told.assertions || (told.cases && spoken.is_row) || is_passed_on(&oracle, base, patch, sides.patch));
-            let is_held = excused || is_read_by_hand(&oracle, &gained) || (!is_large && is_led(&spoken.text));
+            let is_held = excused || is_read_by_hand(&oracle, &gained) || (!is_large && led.holds(&spoken.text, &plain));
             if !(is_held || ledger.take_condition(base, &spoken.demand)) {
                 losses.push(loss(spoken, &oracle, less, patch));
                 break;
